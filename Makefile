@@ -1,0 +1,32 @@
+# Two commands for a fresh clone: 'make demo' and 'make test'. Each sets up a local virtual environment when it is needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types format bench clean
+
+demo: $(VENV)/installed-train  ## run the main job on embedded data
+	$(BIN)/python -m equicolor.demo
+
+test: $(VENV)/installed-dev  ## lint, types, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2
+
+format: $(VENV)/installed-dev  ## mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/installed-dev  ## speed, as ratios
+	$(BIN)/python benchmarks/lift.py
+	$(BIN)/python benchmarks/group_conv.py
+
+clean:  ## remove the environment and what tools leave behind
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+
+# One stamp for each set of extras: an environment is installed anew only when what it is made of has changed.
+$(VENV)/installed-%: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@

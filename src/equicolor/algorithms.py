@@ -1,0 +1,222 @@
+"""How a group convolution is computed: bilinear algorithms for the sum over the group, and their Kronecker products.
+
+The group convolution y_g = Σ_h x_h ∗ w_{h-g} is bilinear in the feature x and the filters w. A bilinear algorithm of
+rank R computes it as
+
+    y = C · [ (A x) ⊛ (B w) ]
+
+with three small constant matrices A, B (R × n) and C (n × R), where ⊛ stands for R independent ordinary convolutions.
+What the convolutions themselves do (stride, dilation, grouping, transposition) does not matter to it. At equal parameter
+count, with n-th part width 1/√n, the cost relative to an ordinary network is R/n in multiplications: n for the direct
+way of rank n², below 1.5 for :func:`cyclic`.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from equicolor.groups import Factor, Group, Hue
+
+Matrix = tuple[tuple[float, ...], ...]
+_Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A bilinear algorithm: y = inverse · [(feature x) ⊛ (filter w)].
+
+    The matrices are nested tuples of floats: constants to a compiler, and hashable.
+    """
+
+    feature: Matrix  # A, R × n
+    filter: Matrix  # B, R × taps
+    inverse: Matrix  # C, n × R
+
+    @property
+    def rank(self) -> int:
+        """How many convolutions it takes."""
+        return len(self.feature)
+
+    def __matmul__(self, other: "Algorithm") -> "Algorithm":
+        """The Kronecker product: the algorithm of the product group."""
+        return Algorithm(
+            _matrix(np.kron(self.feature, other.feature)),
+            _matrix(np.kron(self.filter, other.filter)),
+            _matrix(np.kron(self.inverse, other.inverse)),
+        )
+
+
+def fast(group: Group, rescale: bool = False) -> Algorithm:
+    """The algorithm of lowest rank known here: the product of :func:`cyclic` for hue, :func:`truncated` for the others.
+
+    >>> from equicolor.groups import group
+    >>> [fast(group(name)).rank for name in ("hue3", "hue4", "hue12", "sat3", "hue4-sat3")]
+    [4, 5, 17, 5, 25]
+    """
+    algorithm = _fast(group)
+    if not rescale:
+        return algorithm
+    scales = np.array(edge_scales(group))[:, None]
+    return Algorithm(algorithm.feature, algorithm.filter, _matrix(scales * np.array(algorithm.inverse)))
+
+
+def edge_scales(group: Group) -> tuple[float, ...]:
+    """n/(n-\\|j\\|) for each element j of a truncated group, and 1 for hue: what its edge lacks of neighbours."""
+
+    def of(factor: Factor) -> list[float]:
+        return [1.0 if isinstance(factor, Hue) else factor.order / (factor.order - abs(j)) for j in factor.offsets]
+
+    return tuple(math.prod(scales) for scales in product(*map(of, group.factors)))
+
+
+def direct(group: Group) -> Algorithm:
+    """One convolution for every pair of a feature's element and a filter's: rank n², less what truncation leaves out.
+
+    >>> from equicolor.groups import group
+    >>> [direct(group(name)).rank for name in ("hue4", "sat3", "hue4-sat3")]
+    [16, 7, 112]
+    """
+    n = group.order
+    pairs = [(g, h, tap) for g, row in enumerate(filter_bank(group)) for h, tap in enumerate(row) if tap is not None]
+    unit = np.eye(n)
+    return Algorithm(
+        _matrix(np.stack([unit[h] for _, h, _ in pairs])),
+        _matrix(np.stack([unit[tap] for _, _, tap in pairs])),
+        _matrix(np.stack([unit[g] for g, _, _ in pairs], axis=1)),
+    )
+
+
+@lru_cache
+def filter_bank(group: Group) -> tuple[tuple[int | None, ...], ...]:
+    """The filter that takes element h of the input to element g of the output: ``bank[g][h]``, None for zero."""
+    elements = group.elements
+    places = {element: index for index, element in enumerate(elements)}
+    return tuple(tuple(places.get(group.compose(h, group.inverse(g))) for h in elements) for g in elements)
+
+
+@lru_cache
+def cyclic(n: int) -> Algorithm:
+    """Cyclic correlation y_g = Σ_h x_h w_{(h-g) mod n} of rank (3n-1)/2 for odd n, (3n-2)/2 for even n.
+
+    At each n-th root of unity ω the transform of y is the product of those of x and of the reversed w: one real product
+    at ω = ±1, one complex product for each conjugate pair. In the basis (1, τ) of ℂ a complex product takes three real
+    ones (Karatsuba): ac, bd and (a + σb)(c + σd), with a sign σ. τ = ω where that keeps the coefficients whole (120°,
+    90°, 60°), else τ = i, which keeps them small.
+    """
+    feature, filters, inverse = list[_Array](), list[_Array](), list[_Array]()
+    steps = np.arange(n)
+    for frequency in range(n // 2 + 1):
+        powers = _roots(n)[frequency * steps % n]  # ω^h
+        if 2 * frequency % n == 0:
+            feature.append(powers.real)
+            filters.append(powers.real / n)
+            inverse.append(powers.real)
+            continue
+        omega = powers[1]
+        tau = omega if float(2 * omega.real).is_integer() else 1j
+        sigma = -1 if tau.real < 0 else 1
+        a, b = _coordinates(powers, tau)
+        c, d = _coordinates(powers.conj(), tau)
+        feature += [a, b, a + sigma * b]
+        filters += [c / n, d / n, (c + sigma * d) / n]
+        # (a + bτ)(c + dτ) = ac + τ(ad + bc) + τ²bd, and ad + bc = σ((a + σb)(c + σd) - ac - bd)
+        for value in (1 - sigma * tau, tau * tau - sigma * tau, sigma * tau):
+            inverse.append(2 * (value * powers.conj()).real)
+    return Algorithm(_matrix(np.stack(feature)), _matrix(np.stack(filters)), _matrix(np.stack(inverse, axis=1)))
+
+
+@lru_cache
+def truncated(m: int) -> Algorithm:
+    """Correlation of m elements with filters reaching ⌊m/2⌋ to either side, zero outside the window.
+
+    Padded with ⌊m/2⌋ zeros, nothing wraps around: it embeds in the cyclic group of order m + ⌊m/2⌋.
+    """
+    around = cyclic(m + m // 2)
+    taps = np.arange(-((m - 1) // 2), m // 2 + 1) % (m + m // 2)
+    return Algorithm(
+        _matrix(np.array(around.feature)[:, :m]),
+        _matrix(np.array(around.filter)[:, taps]),
+        _matrix(np.array(around.inverse)[:m]),
+    )
+
+
+def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor]) -> Tensor:
+    """``matrix`` applied along the group: ``(columns·B, *)``, whole or in slabs ``(B, *)``, to ``(rows·B, *)``.
+
+    Eager, one matrix product is fastest. To a compiler the sums are written out, so that it fuses them with what stands
+    before and after. Channels-last features stay so.
+    """
+    columns = len(matrix[0])
+    if torch.compiler.is_compiling():
+        slabs = parts.chunk(columns) if isinstance(parts, Tensor) else parts
+        return torch.cat([_weighted_sum(row, slabs) for row in matrix])
+    stacked = parts if isinstance(parts, Tensor) else torch.cat(list(parts))
+    if is_channels_last(stacked):
+        return combine(matrix, stacked.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+    batch = stacked.shape[0] // columns
+    rows = _tensor(matrix, stacked.dtype, stacked.device) @ stacked.reshape(columns, batch * stacked[:1].numel())
+    return rows.view(len(matrix) * batch, *stacked.shape[1:])
+
+
+def is_channels_last(features: Tensor) -> bool:
+    """Whether a tensor is laid out (B, H, W, C) in memory and only so."""
+    return (
+        features.dim() == 4
+        and not features.is_contiguous()
+        and features.is_contiguous(memory_format=torch.channels_last)
+    )
+
+
+def _weighted_sum(weights: Sequence[float], slabs: Sequence[Tensor]) -> Tensor:
+    terms = [(weight, slab) for weight, slab in zip(weights, slabs, strict=True) if weight != 0]
+    if not terms:
+        return torch.zeros_like(slabs[0])
+    (weight, slab), *others = terms
+    total = slab if weight == 1 else slab * weight
+    for weight, slab in others:
+        total = torch.add(total, slab, alpha=weight)
+    return total
+
+
+@lru_cache(maxsize=256)
+def _tensor(matrix: Matrix, dtype: torch.dtype, device: torch.device) -> Tensor:
+    with torch.inference_mode(False):  # a tensor made in inference mode could not be used in training later
+        return torch.tensor(matrix, dtype=dtype, device=device)
+
+
+@lru_cache
+def _fast(group: Group) -> Algorithm:
+    def of(factor: Factor) -> Algorithm:
+        own = cyclic(factor.order) if isinstance(factor, Hue) else truncated(factor.order)
+        return min(own, direct(factor), key=lambda algorithm: algorithm.rank)  # of two elements, direct is lower
+
+    return reduce(lambda left, right: left @ right, map(of, group.factors))
+
+
+def _roots(n: int) -> npt.NDArray[np.complex128]:
+    """The n-th roots of unity, with exact zeros, halves and ones."""
+    angles = [2 * math.pi * k / n for k in range(n)]
+    return np.array([complex(_tidy(math.cos(angle)), _tidy(math.sin(angle))) for angle in angles])
+
+
+def _coordinates(values: npt.NDArray[np.complex128], tau: complex) -> tuple[_Array, _Array]:
+    """a and b with values = a + bτ."""
+    b = values.imag / tau.imag
+    return values.real - b * tau.real, b
+
+
+def _tidy(value: float) -> float:
+    """Rounds away the last bits of what is a multiple of a half."""
+    near = round(2 * value) / 2
+    return near if abs(value - near) < 1e-12 else value
+
+
+def _matrix(array: _Array) -> Matrix:
+    return tuple(tuple(_tidy(float(value)) for value in row) for row in array)

@@ -1,0 +1,8 @@
+"""Layers: the three that know about the group, and the CEConv baseline. All others come from ``torch.nn`` as they are."""
+
+from equicolor.nn._ceconv import CEConvLift
+from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d
+from equicolor.nn._lift import Lift
+from equicolor.nn._pool import GroupPool
+
+__all__ = ["CEConvLift", "GroupConv2d", "GroupConvTranspose2d", "GroupPool", "Lift"]

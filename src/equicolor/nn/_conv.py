@@ -1,0 +1,332 @@
+"""Group convolution, ordinary and transposed: y_g = Σ_h x_h ∗ w_{h-g}, summed by a bilinear algorithm.
+
+A feature is ``(G·B, C, H, W)``, group-major. The filters are one parameter, ``(out, G·in/groups, kH, kW)``, the filter
+of the first element first (the group's elements are also the filters' offsets h-g); kept 4-D, they follow
+``.to(memory_format=torch.channels_last)``. The parameter does not depend on the algorithm.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from equicolor import algorithms
+from equicolor.algorithms import Algorithm, combine, is_channels_last
+from equicolor.groups import Group
+from equicolor.groups import group as as_group
+
+Choice: TypeAlias = Literal["auto", "direct", "fast"]
+PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
+Size: TypeAlias = int | Sequence[int]
+_Convolution: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]
+
+
+class _GroupConv(nn.Module):
+    """What ordinary and transposed group convolutions share."""
+
+    #: Whether the leading axis of the filters belongs to the output.
+    _output_first: bool
+
+    def __init__(
+        self,
+        group: Group | str,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size,
+        dilation: Size,
+        groups: int,
+        bias: bool,
+        algorithm: Choice,
+        rescale: bool,
+        device: torch.device | str | None,
+        dtype: torch.dtype | None,
+    ) -> None:
+        super().__init__()
+        self.group = as_group(group)
+        for name, value in (("in_channels", in_channels), ("out_channels", out_channels), ("groups", groups)):
+            if value < 1:
+                raise ValueError(f"{name} must be positive, got {value}")
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(
+                f"in_channels and out_channels must be multiples of groups, got {in_channels}, {out_channels}, {groups}"
+            )
+        if algorithm not in ("auto", "direct", "fast"):
+            raise ValueError(f"unknown algorithm {algorithm!r}: expected 'auto', 'direct' or 'fast'")
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size = _pair("kernel_size", kernel_size)
+        self.stride = _pair("stride", stride)
+        self.dilation = _pair("dilation", dilation)
+        self.algorithm, self.rescale = algorithm, rescale
+        first, second = (out_channels, in_channels) if self._output_first else (in_channels, out_channels)
+        shape = (first, self.group.order * second // groups, *self.kernel_size)
+        self.weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
+        self.bias = nn.Parameter(torch.empty(out_channels, device=device, dtype=dtype)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """As in :class:`torch.nn.Conv2d`, with a fan-in that counts the group."""
+        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.weight[0].numel())
+            nn.init.uniform_(self.bias, -bound, bound)
+
+    @property
+    def chosen_algorithm(self) -> Literal["direct", "fast"]:
+        """What ``auto`` comes to here."""
+        if self.algorithm != "auto":
+            return self.algorithm
+        return "fast" if _fast_wins(self.group, self.in_channels, self.out_channels, self.groups) else "direct"
+
+    def _check(self, features: Tensor) -> None:
+        if features.dim() != 4 or features.shape[1] != self.in_channels:
+            raise ValueError(
+                f"{type(self).__name__} expected a feature (G·B, {self.in_channels}, H, W) on {self.group}, "
+                f"got shape {tuple(features.shape)}"
+            )
+        if features.shape[0] % self.group.order:
+            self.group.split(features)  # says what is wrong
+
+    def _convolve(self, features: Tensor, convolution: _Convolution) -> Tensor:
+        """The group convolution in terms of the ordinary ``convolution(features, filters, bias)``."""
+        if self.chosen_algorithm == "direct":
+            return self._convolve_direct(features, convolution)
+        algorithm = algorithms.fast(self.group, self.rescale)
+        slabs = combine(algorithm.feature, features).chunk(algorithm.rank)
+        filters = self._transformed_weight(algorithm)
+        # Where the first column of the inverse is all ones, a bias of the first convolution reaches every element.
+        shared = self.bias is not None and all(row[0] == 1 for row in algorithm.inverse)
+        biases = [self.bias if shared else None, *[None] * (algorithm.rank - 1)]
+        result = combine(algorithm.inverse, [convolution(*each) for each in zip(slabs, filters, biases, strict=True)])
+        return result if self.bias is None or shared else result + self.bias.view(-1, 1, 1)
+
+    def _transformed_weight(self, algorithm: Algorithm) -> Sequence[Tensor]:
+        with torch.autocast(self.weight.device.type, enabled=False):
+            taps = self.weight.unflatten(1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
+            return combine(algorithm.filter, taps).chunk(algorithm.rank)
+
+    def _convolve_direct(self, features: Tensor, convolution: _Convolution) -> Tensor:
+        """One ordinary convolution with the full filter bank, the group's elements side by side as channels."""
+        order, groups = self.group.order, self.groups
+        bias = None if self.bias is None else self.bias.view(groups, 1, -1).expand(-1, order, -1).flatten()
+        channels_last = is_channels_last(features)
+        side_by_side = _elements_to_channels(features, order, groups, channels_last)
+        result = convolution(side_by_side, self._filter_bank(), bias)
+        return _elements_to_batch(result, order, groups, channels_last)
+
+    def _filter_bank(self) -> Tensor:
+        order = self.group.order
+        taps = self.weight.unflatten(1, (order, -1)).unbind(1)
+        zero = torch.zeros_like(taps[0])
+        places = algorithms.filter_bank(self.group)
+        scales = algorithms.edge_scales(self.group) if self.rescale else (1.0,) * order
+
+        def block(row: int, column: int) -> Tensor:
+            g, h = (row, column) if self._output_first else (column, row)
+            tap = places[g][h]
+            if tap is None:
+                return zero
+            return taps[tap] if scales[g] == 1 else taps[tap] * scales[g]
+
+        rows = [torch.cat([block(row, column) for column in range(order)], dim=1) for row in range(order)]
+        return torch.stack(rows).unflatten(1, (self.groups, -1)).transpose(0, 1).flatten(0, 2)
+
+    def extra_repr(self) -> str:
+        parts = [str(self.group), f"{self.in_channels}", f"{self.out_channels}", f"kernel_size={self.kernel_size}"]
+        parts.append(f"stride={self.stride}")
+        parts += self._special_repr()
+        if self.dilation != (1, 1):
+            parts.append(f"dilation={self.dilation}")
+        if self.groups != 1:
+            parts.append(f"groups={self.groups}")
+        if self.bias is None:
+            parts.append("bias=False")
+        if self.rescale:
+            parts.append("rescale=True")
+        parts.append(f"algorithm={self.algorithm}" + (f"→{self.chosen_algorithm}" if self.algorithm == "auto" else ""))
+        return ", ".join(parts)
+
+    def _special_repr(self) -> list[str]:
+        return []
+
+
+class GroupConv2d(_GroupConv):
+    """Group convolution of a feature on the group: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``.
+
+    Args:
+        group: a group or its name.
+        in_channels, out_channels: of each element of the group.
+        kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype: as in :class:`torch.nn.Conv2d`.
+        algorithm: ``"fast"`` sums over the group by a bilinear algorithm, ``"direct"`` by one convolution with the full
+            filter bank; ``"auto"`` takes the one that is faster at this size. The parameters are the same.
+        rescale: multiply element j of a truncated group by n/(n-\|j\|), to make up for the neighbours that its edge
+            lacks. The paper's code does so, the paper does not say so.
+
+    >>> GroupConv2d("hue4", 16, 32, 3, padding=1)(torch.rand(8, 16, 10, 12)).shape
+    torch.Size([8, 32, 10, 12])
+    """
+
+    _output_first = True
+
+    def __init__(
+        self,
+        group: Group | str,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Size | Literal["same", "valid"] = 0,
+        dilation: Size = 1,
+        groups: int = 1,
+        bias: bool = True,
+        algorithm: Choice = "auto",
+        *,
+        padding_mode: PaddingMode = "zeros",
+        rescale: bool = False,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            group, in_channels, out_channels, kernel_size, stride, dilation, groups, bias, algorithm, rescale, device, dtype
+        )
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise ValueError(
+                f"unknown padding_mode {padding_mode!r}: expected 'zeros', 'reflect', 'replicate' or 'circular'"
+            )
+        self.padding: tuple[int, int] | str
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise ValueError(f"unknown padding {padding!r}: expected a number, a pair, 'same' or 'valid'")
+            if padding == "same" and self.stride != (1, 1):
+                raise ValueError("padding='same' goes with stride 1 only")
+            self.padding = padding
+        else:
+            self.padding = _pair("padding", padding, least=0)
+        self.padding_mode = padding_mode
+
+    def forward(self, features: Tensor) -> Tensor:
+        self._check(features)
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            features, padding = F.pad(features, self._margins(), mode=self.padding_mode), (0, 0)
+
+        def convolution(x: Tensor, filters: Tensor, bias: Tensor | None) -> Tensor:
+            return F.conv2d(x, filters, bias, self.stride, padding, self.dilation, self.groups)
+
+        return self._convolve(features, convolution)
+
+    def _margins(self) -> list[int]:
+        """The padding as ``torch.nn.functional.pad`` takes it: left, right, top, bottom."""
+        if self.padding == "valid":
+            return [0, 0, 0, 0]
+        if isinstance(self.padding, str):
+            totals = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size, strict=True)]
+            return [side for total in reversed(totals) for side in (total // 2, total - total // 2)]
+        return [side for amount in reversed(self.padding) for side in (amount, amount)]
+
+    def _special_repr(self) -> list[str]:
+        parts = [] if self.padding in ((0, 0), "valid") else [f"padding={self.padding!r}"]
+        return parts + ([] if self.padding_mode == "zeros" else [f"padding_mode={self.padding_mode!r}"])
+
+
+class GroupConvTranspose2d(_GroupConv):
+    """Transposed group convolution: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``, enlarging where it strides.
+
+    Arguments in the order of :class:`torch.nn.ConvTranspose2d`; see :class:`GroupConv2d` for those of its own. The
+    filters are ``(in, G·out/groups, kH, kW)``.
+
+    >>> GroupConvTranspose2d("hue4", 16, 8, 2, stride=2)(torch.rand(8, 16, 10, 12)).shape
+    torch.Size([8, 8, 20, 24])
+    """
+
+    _output_first = False
+
+    def __init__(
+        self,
+        group: Group | str,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Size = 0,
+        output_padding: Size = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Size = 1,
+        algorithm: Choice = "auto",
+        *,
+        padding_mode: Literal["zeros"] = "zeros",
+        rescale: bool = False,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            group, in_channels, out_channels, kernel_size, stride, dilation, groups, bias, algorithm, rescale, device, dtype
+        )
+        if padding_mode != "zeros":
+            raise ValueError(f"a transposed convolution takes padding_mode='zeros' only, got {padding_mode!r}")
+        self.padding = _pair("padding", padding, least=0)
+        self.output_padding = _pair("output_padding", output_padding, least=0)
+        self.padding_mode = padding_mode
+
+    def forward(self, features: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        self._check(features)
+        output_padding = self.output_padding if output_size is None else self._padding_for(features, output_size)
+
+        def convolution(x: Tensor, filters: Tensor, bias: Tensor | None) -> Tensor:
+            return F.conv_transpose2d(
+                x, filters, bias, self.stride, self.padding, output_padding, self.groups, self.dilation
+            )
+
+        return self._convolve(features, convolution)
+
+    def _padding_for(self, features: Tensor, output_size: Sequence[int]) -> tuple[int, int]:
+        """The output padding that gives ``output_size``, (H', W') or a whole shape."""
+        wanted = list(output_size)[-2:]
+        least = [
+            (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1
+            for size, stride, padding, dilation, kernel in zip(
+                features.shape[2:], self.stride, self.padding, self.dilation, self.kernel_size, strict=True
+            )
+        ]
+        most = [low + max(s, d) - 1 for low, s, d in zip(least, self.stride, self.dilation, strict=True)]
+        if len(wanted) != 2 or any(not low <= size <= high for low, size, high in zip(least, wanted, most, strict=True)):
+            raise ValueError(f"output_size must lie between {least} and {most} for this input, got {list(output_size)}")
+        return wanted[0] - least[0], wanted[1] - least[1]
+
+    def _special_repr(self) -> list[str]:
+        parts = [] if self.padding == (0, 0) else [f"padding={self.padding}"]
+        return parts + ([] if self.output_padding == (0, 0) else [f"output_padding={self.output_padding}"])
+
+
+def _fast_wins(group: Group, in_channels: int, out_channels: int, groups: int) -> bool:
+    return True
+
+
+def _pair(name: str, value: Size, least: int = 1) -> tuple[int, int]:
+    pair = (value, value) if isinstance(value, int) else tuple(value)
+    if len(pair) != 2 or any(not isinstance(v, int) or v < least for v in pair):
+        raise ValueError(f"{name} must be a whole number of at least {least}, or a pair of them, got {value!r}")
+    return pair[0], pair[1]
+
+
+def _elements_to_channels(features: Tensor, order: int, groups: int, channels_last: bool) -> Tensor:
+    """``(G·B, C, H, W)`` to ``(B, G·C, H, W)``, the elements inside each of the convolution's ``groups``."""
+    batch = features.shape[0] // order
+    if channels_last:
+        split = features.permute(0, 2, 3, 1).unflatten(0, (order, batch)).unflatten(-1, (groups, -1))
+        return split.permute(1, 2, 3, 4, 0, 5).flatten(3).permute(0, 3, 1, 2)
+    split = features.unflatten(0, (order, batch)).unflatten(2, (groups, -1))
+    return split.permute(1, 2, 0, 3, 4, 5).flatten(1, 3)
+
+
+def _elements_to_batch(features: Tensor, order: int, groups: int, channels_last: bool) -> Tensor:
+    """The inverse of :func:`_elements_to_channels`."""
+    if channels_last:
+        split = features.permute(0, 2, 3, 1).unflatten(-1, (groups, order, -1))
+        return split.permute(4, 0, 1, 2, 3, 5).flatten(4).flatten(0, 1).permute(0, 3, 1, 2)
+    split = features.unflatten(1, (groups, order, -1))
+    return split.permute(2, 0, 1, 3, 4, 5).flatten(2, 3).flatten(0, 1)

@@ -1,0 +1,81 @@
+"""Lift: the first layer, from images to features on the group."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from equicolor import color
+from equicolor.groups import Group
+from equicolor.groups import group as as_group
+
+#: On an accelerator, the values of a batch are checked at these calls and at every further power of two.
+_FIRST_CHECKS = 2
+
+
+class Lift(nn.Module):
+    """Applies every colour move of the group to a batch of images, then normalises: the paper's lifting layer.
+
+    ``(B, 3, H, W)``, RGB in [0, 1] or uint8, to ``(G·B, 3, H, W)``, group-major. Normalisation stands after the lift,
+    since the colour move of a normalised image is meaningless.
+
+    Values outside [0, 1] and NaN raise a ValueError. On the CPU every batch is checked. On an accelerator, where a look
+    at the values would stall the queue, calls 1, 2, 4, 8, … are; a compiled or exported graph contains no check.
+
+    Args:
+        group: a group or its name.
+        mean, std: of each channel, or one number for all; subtracted and divided by after the lift.
+
+    >>> Lift("hue4")(torch.rand(2, 3, 8, 8)).shape
+    torch.Size([8, 3, 8, 8])
+    """
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(
+        self,
+        group: Group | str,
+        mean: float | Sequence[float] = 0.0,
+        std: float | Sequence[float] = 1.0,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.group = as_group(group)
+        mean, std = _channels("mean", mean), _channels("std", std)
+        if min(std) <= 0:
+            raise ValueError(f"std must be positive, got {std}")
+        self.normalizes = mean != [0.0] * 3 or std != [1.0] * 3
+        self.register_buffer("mean", torch.tensor(mean, device=device, dtype=dtype).view(3, 1, 1))
+        self.register_buffer("std", torch.tensor(std, device=device, dtype=dtype).view(3, 1, 1))
+        self._calls = 0
+
+    def forward(self, images: Tensor) -> Tensor:
+        if not torch.compiler.is_compiling():
+            self._check(images)
+        lifted = self.group.lift(images)
+        return (lifted - self.mean) / self.std if self.normalizes else lifted
+
+    def _check(self, images: Tensor) -> None:
+        # The CPU's batches are checked by the lift itself; a meta tensor has no values.
+        if not isinstance(images, Tensor) or images.device.type in ("cpu", "meta") or not images.is_floating_point():
+            return
+        self._calls += 1
+        if self._calls <= _FIRST_CHECKS or self._calls & (self._calls - 1) == 0:
+            color.check_range(images)
+
+    def extra_repr(self) -> str:
+        if not self.normalizes:
+            return str(self.group)
+        mean, std = (
+            tuple(round(value, 4) for value in buffer.flatten().tolist()) for buffer in (self.mean, self.std)
+        )
+        return f"{self.group}, mean={mean}, std={std}"
+
+
+def _channels(what: str, value: float | Sequence[float]) -> list[float]:
+    values = [value] * 3 if isinstance(value, (int, float)) else list(value)
+    if len(values) != 3:
+        raise ValueError(f"{what} takes one number or three, for red, green and blue, got {value!r}")
+    return [float(v) for v in values]

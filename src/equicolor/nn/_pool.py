@@ -1,0 +1,35 @@
+"""GroupPool: the last layer on the group, from equivariant features to invariant ones."""
+
+from typing import Literal
+
+from torch import Tensor, nn
+
+from equicolor.groups import Group
+from equicolor.groups import group as as_group
+
+
+class GroupPool(nn.Module):
+    """Pools over the group, ``(G·B, *)`` to ``(B, *)``: what remains no longer depends on the colour move.
+
+    Args:
+        group: a group or its name.
+        reduce: ``"max"``, as in the paper, or ``"mean"``.
+
+    >>> import torch
+    >>> GroupPool("hue4")(torch.rand(8, 16)).shape
+    torch.Size([2, 16])
+    """
+
+    def __init__(self, group: Group | str, reduce: Literal["max", "mean"] = "max") -> None:
+        super().__init__()
+        self.group = as_group(group)
+        if reduce not in ("max", "mean"):
+            raise ValueError(f"reduce must be 'max' or 'mean', got {reduce!r}")
+        self.reduce = reduce
+
+    def forward(self, features: Tensor) -> Tensor:
+        elements = self.group.split(features).flatten(0, len(self.group.shape) - 1)
+        return elements.amax(0) if self.reduce == "max" else elements.mean(0)
+
+    def extra_repr(self) -> str:
+        return f"{self.group}, reduce={self.reduce!r}"
