@@ -1,8 +1,26 @@
-"""Colour-equivariant deep learning for PyTorch."""
+"""Colour-equivariant deep learning for PyTorch.
+
+A feature on a group of colour moves is an ordinary tensor with the group stacked along the batch, so ordinary modules
+work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.GroupConv2d` and :class:`nn.GroupPool`.
+"""
+
+from equicolor import algorithms, color, groups, measure, nn, testing
+from equicolor.groups import Group, Hue, Luminance, Saturation, group
+from equicolor.measure import equivariance_error
 
 __version__ = "0.1.0.dev0"
 
-from equicolor import algorithms, color, groups, nn
-from equicolor.groups import Group, Hue, Luminance, Saturation, group
-
-__all__ = ["Group", "Hue", "Luminance", "Saturation", "algorithms", "color", "group", "groups", "nn"]
+__all__ = [
+    "Group",
+    "Hue",
+    "Luminance",
+    "Saturation",
+    "algorithms",
+    "color",
+    "equivariance_error",
+    "group",
+    "groups",
+    "measure",
+    "nn",
+    "testing",
+]

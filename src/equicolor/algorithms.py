@@ -6,9 +6,9 @@ rank R computes it as
     y = C · [ (A x) ⊛ (B w) ]
 
 with three small constant matrices A, B (R × n) and C (n × R), where ⊛ stands for R independent ordinary convolutions.
-What the convolutions themselves do (stride, dilation, grouping, transposition) does not matter to it. At equal parameter
-count, with n-th part width 1/√n, the cost relative to an ordinary network is R/n in multiplications: n for the direct
-way of rank n², below 1.5 for :func:`cyclic`.
+What the convolutions themselves do (stride, dilation, grouping, transposition) does not matter to it. With as many
+parameters as an ordinary network, which is a width divided by √n, it costs R/n times that network's multiplications:
+n times for the direct way of rank n², less than 1.5 times for :func:`cyclic`.
 """
 
 import math
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +69,7 @@ def fast(group: Group, rescale: bool = False) -> Algorithm:
 
 
 def edge_scales(group: Group) -> tuple[float, ...]:
-    """n/(n-\\|j\\|) for each element j of a truncated group, and 1 for hue: what its edge lacks of neighbours."""
+    """n/(n-abs(j)) for each element j of a truncated group, and 1 for hue: what its edge lacks of neighbours."""
 
     def of(factor: Factor) -> list[float]:
         return [1.0 if isinstance(factor, Hue) else factor.order / (factor.order - abs(j)) for j in factor.offsets]
@@ -207,7 +208,7 @@ def _roots(n: int) -> npt.NDArray[np.complex128]:
 
 
 def _coordinates(values: npt.NDArray[np.complex128], tau: complex) -> tuple[_Array, _Array]:
-    """a and b with values = a + bτ."""
+    """A and b with values = a + bτ."""
     b = values.imag / tau.imag
     return values.real - b * tau.real, b
 
@@ -218,5 +219,5 @@ def _tidy(value: float) -> float:
     return near if abs(value - near) < 1e-12 else value
 
 
-def _matrix(array: _Array) -> Matrix:
+def _matrix(array: npt.NDArray[np.floating[Any]]) -> Matrix:
     return tuple(tuple(_tidy(float(value)) for value in row) for row in array)

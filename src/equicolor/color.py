@@ -5,10 +5,10 @@ computed in float32 and rounded once. ``uint8`` images are accepted and divided 
 
 Two facts shape this file.
 
-*A hue shift is piecewise linear in RGB.* With ``M`` and ``m`` the largest and smallest channel, chroma ``C = M - m`` and
-the hue ``h`` in sextants (60°), a channel whose own hue is ``o`` (red 0, green 2, blue -2) has the value
-``m + C·clamp(||h - o| - 3| - 1, 0, 1)`` for ``|h - o| <= 6``. Multiplying the clamp by ``C`` leaves only ``p = C·h``, and
-``p`` is a difference of channels: nothing is divided, so greys need no epsilon and every gradient is bounded.
+*A hue shift is piecewise linear in RGB.* With ``M`` and ``m`` the largest and smallest channel, chroma ``C = M - m``
+and the hue ``h`` in sextants (60°), a channel whose own hue is ``o`` (red 0, green 2, blue -2) has the value
+``m + C·clamp(||h - o| - 3| - 1, 0, 1)`` for ``|h - o| <= 6``. Multiplying the clamp by ``C`` leaves only ``p = C·h``,
+and ``p`` is a difference of channels: nothing is divided, so greys need no epsilon and every gradient is bounded.
 
 *The rest of a colour does not know its hue.* A colour is a pure hue (smallest channel 0, largest 1), a saturation and a
 luminance. Hue shifts move the first alone, saturation and luminance shifts the other two alone; so they commute, and
@@ -213,7 +213,9 @@ def as_images(images: Tensor) -> Tensor:
             "For a PIL image or an array: torch.from_numpy(numpy.array(image)).permute(2, 0, 1)."
         )
     if images.dim() < 3 or images.shape[-3] != 3:
-        hint = " This looks like channels-last data: use .permute." if images.dim() >= 3 and images.shape[-1] == 3 else ""
+        hint = (
+            " This looks like channels-last data: use .permute." if images.dim() >= 3 and images.shape[-1] == 3 else ""
+        )
         raise ValueError(f"expected RGB images (*, 3, H, W), got shape {tuple(images.shape)}.{hint}")
     if images.dtype == torch.uint8:
         return images.to(torch.get_default_dtype()) / 255
@@ -235,7 +237,7 @@ def check_range(images: Tensor) -> None:
     if low < -_RANGE_TOLERANCE or high > 1 + _RANGE_TOLERANCE:
         raise ValueError(
             f"images must be RGB in [0, 1], got values from {low:.4g} to {high:.4g}. The usual cause is normalising by "
-            "mean and std before the lift: hand over plain RGB and let Lift(group, mean=..., std=...) normalise after it. "
+            "mean and std before the lift: hand over plain RGB and let Lift(group, mean=..., std=...) normalise after. "
             "Images in [0, 255] belong in uint8, or divided by 255; resampling overshoot wants .clamp(0, 1)."
         )
 
@@ -293,16 +295,14 @@ class _HueParts(NamedTuple):
 
 
 def _hue_parts(images: Tensor) -> _HueParts:
-    red, green, blue = images.split(1, dim=-3)
+    red, green, blue = torch.split(images, 1, dim=-3)
     largest = torch.maximum(torch.maximum(red, green), blue)
     smallest = torch.minimum(torch.minimum(red, green), blue)
     chroma = largest - smallest
     chroma_hue = torch.where(
         largest == red,
         green - blue,
-        torch.where(
-            largest == green, torch.add(blue - red, chroma, alpha=2), torch.sub(red - green, chroma, alpha=2)
-        ),
+        torch.where(largest == green, torch.add(blue - red, chroma, alpha=2), torch.sub(red - green, chroma, alpha=2)),
     )
     return _HueParts(smallest, chroma, chroma_hue)
 
@@ -328,13 +328,13 @@ def _hue_orbit(images: Tensor, degrees: Sequence[float]) -> Tensor:
     # Turning by 120° moves each channel to the next, so channel c of shift d is channel 0 of shift d - 120°·c: shifts
     # that differ by 120° share their channels.
     wanted = [[(float(d) - 120.0 * channel) % 360.0 for channel in range(3)] for d in degrees]
-    known: dict[float, Tensor] = dict(zip((0.0, 240.0, 120.0), images.split(1, dim=-3), strict=True))
+    known: dict[float, Tensor] = dict(zip((0.0, 240.0, 120.0), torch.split(images, 1, dim=-3), strict=True))
     parts = None
     for angle in {angle: None for angles in wanted for angle in angles if angle not in known}:
         parts = parts or _hue_parts(images)
         known[angle] = _hue_channel(parts, angle / 60.0 - (6.0 if angle > 180.0 else 0.0))
     turned = torch.cat([known[angle] for angles in wanted for angle in angles], dim=-3)
-    return turned.unflatten(-3, (len(wanted), 3)).movedim(-4, 0)
+    return torch.unflatten(turned, -3, (len(wanted), 3)).movedim(-4, 0)
 
 
 # ------------------------------------------------------------------------------------------------ saturation, luminance
@@ -416,7 +416,7 @@ def _to_rgb(images: Tensor, space: Space) -> Tensor:
     if isinstance(images, Tensor) and not images.is_floating_point():
         raise TypeError(f"expected hue in degrees beside {space[1:].upper()} in [0, 1] as floats, got {images.dtype}")
     images = as_images(images)
-    degrees, saturation, luminance = _working(images).split(1, dim=-3)
+    degrees, saturation, luminance = torch.split(_working(images), 1, dim=-3)
     sextants = _wrapped(degrees / 60)
     one = torch.ones_like(sextants)
     unit = _HueParts(torch.zeros_like(one), one, sextants)

@@ -1,4 +1,4 @@
-"""Layers: the three that know about the group, and the CEConv baseline. All others come from ``torch.nn`` as they are."""
+"""Layers: those that know about the group, and the CEConv baseline. All others are those of ``torch.nn``."""
 
 from equicolor.nn._ceconv import CEConvLift
 from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d

@@ -39,7 +39,7 @@ class CEConvLift(nn.Module):
         turns = [torch.tensor(color.rgb_rotation(self.group.degrees(j))).to(self.weight) for j in self.group.elements]
         filters = torch.cat([torch.einsum("oihw,ij->ojhw", self.weight, turn) for turn in turns])
         features = F.conv2d(images, filters, stride=self.stride, padding=self.padding)
-        features = features.unflatten(1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
+        features = torch.unflatten(features, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
         return features if self.bias is None else features + self.bias.view(-1, 1, 1)
 
     def extra_repr(self) -> str:

@@ -105,7 +105,7 @@ class _GroupConv(nn.Module):
 
     def _transformed_weight(self, algorithm: Algorithm) -> Sequence[Tensor]:
         with torch.autocast(self.weight.device.type, enabled=False):
-            taps = self.weight.unflatten(1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
+            taps = torch.unflatten(self.weight, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
             return combine(algorithm.filter, taps).chunk(algorithm.rank)
 
     def _convolve_direct(self, features: Tensor, convolution: _Convolution) -> Tensor:
@@ -119,7 +119,7 @@ class _GroupConv(nn.Module):
 
     def _filter_bank(self) -> Tensor:
         order = self.group.order
-        taps = self.weight.unflatten(1, (order, -1)).unbind(1)
+        taps = torch.unflatten(self.weight, 1, (order, -1)).unbind(1)
         zero = torch.zeros_like(taps[0])
         places = algorithms.filter_bank(self.group)
         scales = algorithms.edge_scales(self.group) if self.rescale else (1.0,) * order
@@ -132,7 +132,7 @@ class _GroupConv(nn.Module):
             return taps[tap] if scales[g] == 1 else taps[tap] * scales[g]
 
         rows = [torch.cat([block(row, column) for column in range(order)], dim=1) for row in range(order)]
-        return torch.stack(rows).unflatten(1, (self.groups, -1)).transpose(0, 1).flatten(0, 2)
+        return torch.unflatten(torch.stack(rows), 1, (self.groups, -1)).transpose(0, 1).flatten(0, 2)
 
     def extra_repr(self) -> str:
         parts = [str(self.group), f"{self.in_channels}", f"{self.out_channels}", f"kernel_size={self.kernel_size}"]
@@ -154,15 +154,16 @@ class _GroupConv(nn.Module):
 
 
 class GroupConv2d(_GroupConv):
-    """Group convolution of a feature on the group: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``.
+    r"""Group convolution of a feature on the group: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``.
 
     Args:
         group: a group or its name.
         in_channels, out_channels: of each element of the group.
-        kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype: as in :class:`torch.nn.Conv2d`.
+        kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype: as in
+            :class:`torch.nn.Conv2d`.
         algorithm: ``"fast"`` sums over the group by a bilinear algorithm, ``"direct"`` by one convolution with the full
             filter bank; ``"auto"`` takes the one that is faster at this size. The parameters are the same.
-        rescale: multiply element j of a truncated group by n/(n-\|j\|), to make up for the neighbours that its edge
+        rescale: multiply element j of a truncated group by n/(n-abs(j)), to make up for the neighbours that its edge
             lacks. The paper's code does so, the paper does not say so.
 
     >>> GroupConv2d("hue4", 16, 32, 3, padding=1)(torch.rand(8, 16, 10, 12)).shape
@@ -190,7 +191,18 @@ class GroupConv2d(_GroupConv):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(
-            group, in_channels, out_channels, kernel_size, stride, dilation, groups, bias, algorithm, rescale, device, dtype
+            group,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            dilation,
+            groups,
+            bias,
+            algorithm,
+            rescale,
+            device,
+            dtype,
         )
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise ValueError(
@@ -264,7 +276,18 @@ class GroupConvTranspose2d(_GroupConv):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(
-            group, in_channels, out_channels, kernel_size, stride, dilation, groups, bias, algorithm, rescale, device, dtype
+            group,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            dilation,
+            groups,
+            bias,
+            algorithm,
+            rescale,
+            device,
+            dtype,
         )
         if padding_mode != "zeros":
             raise ValueError(f"a transposed convolution takes padding_mode='zeros' only, got {padding_mode!r}")
@@ -293,7 +316,9 @@ class GroupConvTranspose2d(_GroupConv):
             )
         ]
         most = [low + max(s, d) - 1 for low, s, d in zip(least, self.stride, self.dilation, strict=True)]
-        if len(wanted) != 2 or any(not low <= size <= high for low, size, high in zip(least, wanted, most, strict=True)):
+        if len(wanted) != 2 or any(
+            not low <= size <= high for low, size, high in zip(least, wanted, most, strict=True)
+        ):
             raise ValueError(f"output_size must lie between {least} and {most} for this input, got {list(output_size)}")
         return wanted[0] - least[0], wanted[1] - least[1]
 
@@ -315,18 +340,21 @@ def _pair(name: str, value: Size, least: int = 1) -> tuple[int, int]:
 
 def _elements_to_channels(features: Tensor, order: int, groups: int, channels_last: bool) -> Tensor:
     """``(G·B, C, H, W)`` to ``(B, G·C, H, W)``, the elements inside each of the convolution's ``groups``."""
-    batch = features.shape[0] // order
+    rows, channels, height, width = features.shape
+    batch = rows // order
     if channels_last:
-        split = features.permute(0, 2, 3, 1).unflatten(0, (order, batch)).unflatten(-1, (groups, -1))
-        return split.permute(1, 2, 3, 4, 0, 5).flatten(3).permute(0, 3, 1, 2)
-    split = features.unflatten(0, (order, batch)).unflatten(2, (groups, -1))
-    return split.permute(1, 2, 0, 3, 4, 5).flatten(1, 3)
+        split = features.permute(0, 2, 3, 1).view(order, batch, height, width, groups, channels // groups)
+        return split.permute(1, 2, 3, 4, 0, 5).reshape(batch, height, width, order * channels).permute(0, 3, 1, 2)
+    split = features.reshape(order, batch, groups, channels // groups, height, width)
+    return split.permute(1, 2, 0, 3, 4, 5).reshape(batch, order * channels, height, width)
 
 
 def _elements_to_batch(features: Tensor, order: int, groups: int, channels_last: bool) -> Tensor:
     """The inverse of :func:`_elements_to_channels`."""
+    batch, channels, height, width = features.shape
+    own = channels // order
     if channels_last:
-        split = features.permute(0, 2, 3, 1).unflatten(-1, (groups, order, -1))
-        return split.permute(4, 0, 1, 2, 3, 5).flatten(4).flatten(0, 1).permute(0, 3, 1, 2)
-    split = features.unflatten(1, (groups, order, -1))
-    return split.permute(2, 0, 1, 3, 4, 5).flatten(2, 3).flatten(0, 1)
+        split = features.permute(0, 2, 3, 1).reshape(batch, height, width, groups, order, own // groups)
+        return split.permute(4, 0, 1, 2, 3, 5).reshape(order * batch, height, width, own).permute(0, 3, 1, 2)
+    split = features.reshape(batch, groups, order, own // groups, height, width)
+    return split.permute(2, 0, 1, 3, 4, 5).reshape(order * batch, own, height, width)

@@ -68,9 +68,7 @@ class Lift(nn.Module):
     def extra_repr(self) -> str:
         if not self.normalizes:
             return str(self.group)
-        mean, std = (
-            tuple(round(value, 4) for value in buffer.flatten().tolist()) for buffer in (self.mean, self.std)
-        )
+        mean, std = (tuple(round(value, 4) for value in buffer.flatten().tolist()) for buffer in (self.mean, self.std))
         return f"{self.group}, mean={mean}, std={std}"
 
 
