@@ -156,7 +156,7 @@ def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor]) -> Tensor:
     """
     columns = len(matrix[0])
     if torch.compiler.is_compiling():
-        slabs = parts.chunk(columns) if isinstance(parts, Tensor) else parts
+        slabs = unstack(parts, columns) if isinstance(parts, Tensor) else parts
         return torch.cat([_weighted_sum(row, slabs) for row in matrix])
     stacked = parts if isinstance(parts, Tensor) else torch.cat(list(parts))
     if is_channels_last(stacked):
@@ -164,6 +164,11 @@ def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor]) -> Tensor:
     batch = stacked.shape[0] // columns
     rows = _tensor(matrix, stacked.dtype, stacked.device) @ stacked.reshape(columns, batch * stacked[:1].numel())
     return rows.view(len(matrix) * batch, *stacked.shape[1:])
+
+
+def unstack(stacked: Tensor, count: int) -> tuple[Tensor, ...]:
+    """``(count·B, *)`` as ``count`` slabs ``(B, *)``, views."""
+    return torch.unflatten(stacked, 0, (count, stacked.shape[0] // count)).unbind(0)
 
 
 def is_channels_last(features: Tensor) -> bool:
