@@ -214,9 +214,8 @@ def as_images(images: Tensor) -> Tensor:
             "For a PIL image or an array: torch.from_numpy(numpy.array(image)).permute(2, 0, 1)."
         )
     if images.dim() < 3 or images.shape[-3] != 3:
-        hint = (
-            " This looks like channels-last data: use .permute." if images.dim() >= 3 and images.shape[-1] == 3 else ""
-        )
+        channels_last = images.dim() >= 3 and images.shape[-1] == 3
+        hint = " The channels come last here: move them with .movedim(-1, -3)." if channels_last else ""
         raise ValueError(f"expected RGB images (*, 3, H, W), got shape {tuple(images.shape)}.{hint}")
     if images.dtype == torch.uint8:
         return images.to(torch.get_default_dtype()) / 255
@@ -305,9 +304,7 @@ def _hue_parts(images: Tensor) -> _HueParts:
     chroma_hue = torch.where(
         largest == red,
         green - blue,
-        torch.where(
-            largest == green, torch.add(blue - red, chroma, alpha=2), torch.sub(red - green, chroma, alpha=2)
-        ),
+        torch.where(largest == green, torch.add(blue - red, chroma, alpha=2), torch.sub(red - green, chroma, alpha=2)),
     )
     return _HueParts(smallest, largest, chroma, chroma_hue, smallest - chroma)
 
@@ -408,15 +405,15 @@ def _move(value: Tensor, shift: Shift, action: Action) -> Tensor:
     """``value`` in [0, 1] moved by ``shift``.
 
     ``exact`` adds the shift to the logit, which is the Möbius map x ↦ kx/(1 + (k-1)x) with k = e^shift. With
-    k = rise/fall and the larger of the two 1, no shift overflows.
+    k = rise/fall and the larger of the two 1, no shift overflows; held at 80, where all is at the end, none underflows.
     """
     check_action(action)
     if action == "clamp":
         return (value + shift).clamp(0, 1)
     if isinstance(shift, Tensor):
-        rise, fall = shift.clamp_max(0).exp(), (-shift).clamp_max(0).exp()
+        rise, fall = shift.clamp(-80, 0).exp(), (-shift).clamp(-80, 0).exp()
         return rise * value / (fall * (1 - value) + rise * value)
-    up, down = math.exp(min(shift, 0.0)), math.exp(min(-shift, 0.0))
+    up, down = math.exp(max(min(shift, 0.0), -80.0)), math.exp(max(min(-shift, 0.0), -80.0))
     return up * value / (down * (1 - value) + up * value)
 
 
