@@ -148,21 +148,22 @@ def truncated(m: int) -> Algorithm:
     )
 
 
-def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor]) -> Tensor:
+def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor], fuse: bool = True) -> Tensor:
     """``matrix`` applied along the group: ``(columns·B, *)``, whole or in slabs ``(B, *)``, to ``(rows·B, *)``.
 
-    Eager, one matrix product is fastest. To a compiler the sums are written out, so that it fuses them with what stands
-    before and after. Channels-last features stay so.
+    Eager, one matrix product is fastest. To a compiler the sums are written out, unless ``fuse`` is False, so that it
+    fuses them with what stands before and after. Channels-last features stay so.
     """
     columns = len(matrix[0])
-    if torch.compiler.is_compiling():
+    if fuse and torch.compiler.is_compiling():
         slabs = unstack(parts, columns) if isinstance(parts, Tensor) else parts
         return torch.cat([_weighted_sum(row, slabs) for row in matrix])
     stacked = parts if isinstance(parts, Tensor) else torch.cat(list(parts))
     if is_channels_last(stacked):
-        return combine(matrix, stacked.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        return combine(matrix, stacked.permute(0, 2, 3, 1), fuse).permute(0, 3, 1, 2)
     batch = stacked.shape[0] // columns
-    rows = _tensor(matrix, stacked.dtype, stacked.device) @ stacked.reshape(columns, batch * stacked[:1].numel())
+    constant = stacked.new_tensor(matrix) if torch.compiler.is_compiling() else _tensor(matrix, stacked)
+    rows = constant @ stacked.reshape(columns, batch * math.prod(stacked.shape[1:]))
     return rows.view(len(matrix) * batch, *stacked.shape[1:])
 
 
@@ -191,8 +192,13 @@ def _weighted_sum(weights: Sequence[float], slabs: Sequence[Tensor]) -> Tensor:
     return total
 
 
+def _tensor(matrix: Matrix, like: Tensor) -> Tensor:
+    """``matrix`` in the dtype and on the device of ``like``, from memory: a copy to an accelerator would wait for it."""
+    return _cached_tensor(matrix, like.dtype, like.device)
+
+
 @lru_cache(maxsize=256)
-def _tensor(matrix: Matrix, dtype: torch.dtype, device: torch.device) -> Tensor:
+def _cached_tensor(matrix: Matrix, dtype: torch.dtype, device: torch.device) -> Tensor:
     with torch.inference_mode(False):  # a tensor made in inference mode could not be used in training later
         return torch.tensor(matrix, dtype=dtype, device=device)
 

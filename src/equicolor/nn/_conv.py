@@ -113,7 +113,7 @@ class _GroupConv(nn.Module):
         device = self.weight.device.type
         with torch.autocast(device, enabled=False) if torch.amp.is_autocast_available(device) else nullcontext():
             taps = torch.unflatten(self.weight, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
-            return unstack(combine(self._bilinear.filter, taps), self._bilinear.rank)
+            return unstack(combine(self._bilinear.filter, taps, fuse=False), self._bilinear.rank)
 
     def _convolve_direct(self, features: Tensor, convolution: _Convolution) -> Tensor:
         """One ordinary convolution with the full filter bank, the group's elements side by side as channels."""
