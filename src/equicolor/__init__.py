@@ -4,9 +4,10 @@ A feature on a group of colour moves is an ordinary tensor with the group stacke
 work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.GroupConv2d` and :class:`nn.GroupPool`.
 """
 
-from equicolor import algorithms, color, groups, measure, nn, testing
+from equicolor import algorithms, color, groups, measure, models, nn, testing
 from equicolor.groups import Group, Hue, Luminance, Saturation, group
 from equicolor.measure import equivariance_error
+from equicolor.models import create_model, list_models
 
 __version__ = "0.1.0.dev0"
 
@@ -17,10 +18,13 @@ __all__ = [
     "Saturation",
     "algorithms",
     "color",
+    "create_model",
     "equivariance_error",
     "group",
     "groups",
+    "list_models",
     "measure",
+    "models",
     "nn",
     "testing",
 ]
