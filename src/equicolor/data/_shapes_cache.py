@@ -3,7 +3,6 @@
 import contextlib
 import os
 import uuid
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +40,7 @@ def _read(path: Path, image_size: int) -> Geometry | None:
     try:
         with np.load(path, allow_pickle=False) as file:
             found = Geometry(file["coverage"], file["luminance"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):  # the archive's own CRC finds damage
+    except Exception:  # the archive's checksums find damage, and it comes as errors of zip, zlib and NumPy alike
         return None
     variants, side = SCALES * SHAPES * ORIENTATIONS, (image_size, image_size)
     expected = [((variants, 3, *side), np.dtype(np.uint8)), ((variants, *side), np.dtype(np.int16))]

@@ -173,6 +173,7 @@ def _slab(
 def _round(start: Vector, ray: Vector, radius: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Where rays enter and leave a ball about the origin, or a round pillar when the vectors are flat (z = 0).
 
+    Straight up or down, along the pillar, nobody looks and no light falls: those rays are not handled.
     Solves |start + t·ray|² = radius²; entry and exit are equal and infinite for rays that miss.
     """
     a, b = ray.dot(ray), start.dot(ray)
