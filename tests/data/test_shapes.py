@@ -117,6 +117,13 @@ def test_default_dtype_and_threads_do_not_matter(shapes):
         torch.set_num_threads(threads)
 
 
+def test_a_default_device_elsewhere_does_not_matter(shapes):
+    factors = to_factors(drawn(4))
+    expected = shapes.render(factors)
+    with torch.device("meta"):
+        assert torch.equal(shapes.render(factors, saturation=1.0), expected)
+
+
 def test_a_renderer_travels_to_a_worker(shapes):
     assert torch.equal(pickle.loads(pickle.dumps(shapes)).render([7]), shapes.render([7]))
 
@@ -233,6 +240,14 @@ def test_no_two_shapes_have_one_outline(shapes):
         assert (common < 0.93).all()
 
 
+def test_orientation_walks_round_the_object(shapes):
+    round_ones = every_geometry(shapes)[:, 1:, :, OBJECT]
+    # A ray that grazes the object may fall on either side of its outline as the sine of the angle is rounded.
+    assert ((round_ones - round_ones[:, :, :1]).abs() <= 2 / 64).all()
+    walls = every_geometry(shapes)[0, 0, :, WALL]
+    assert all((one != other).any() for one, other in itertools.pairwise(walls))
+
+
 def test_opposite_orientations_are_mirror_images_but_for_the_light(shapes):
     coverage = every_geometry(shapes)
     assert torch.equal(coverage.flip(2).flip(-1), coverage)
@@ -340,15 +355,21 @@ def test_numbers_of_the_wrong_kind_or_shape_are_refused(shapes):
 
 @pytest.mark.parametrize("saturation", [-0.1, 1.1, math.nan])
 def test_saturation_outside_0_to_1_is_refused(shapes, saturation):
-    with pytest.raises(ValueError, match=r"saturation in \[0, 1\], got"):
+    with pytest.raises(ValueError, match="saturation from 0 to 1, got"):
         shapes.render([0, 1], saturation=torch.tensor([0.5, saturation]))
     with pytest.raises(ValueError, match="saturation"):
         Shapes(saturation=saturation)
 
 
+@pytest.mark.parametrize("lighting", [1e-3, 1e3])
+def test_extreme_light_clips_nothing(shapes, lighting):
+    factors = to_factors(drawn(20))
+    assert_surfaces_have(shapes.render(factors, 0.5, lighting), shapes.coverage(factors), factors[:, :3], 0.5)
+
+
 @pytest.mark.parametrize("lighting", [0.0, -1.0, math.inf, math.nan])
 def test_no_light_or_no_number_of_it_is_refused(shapes, lighting):
-    with pytest.raises(ValueError, match="lighting above 0 and finite, got"):
+    with pytest.raises(ValueError, match=r"lighting from 0\.001 to 1000, got"):
         shapes.render([0], lighting=lighting)
 
 

@@ -22,7 +22,7 @@ def outside(solid, shape, point):
     return np.hypot(level, point.z - axis) - solid.radius
 
 
-def rays(seed, solid, count=400):
+def rays(seed, solid, count=150):
     """Rays from around the solid towards places in and about it."""
     random = np.random.default_rng(seed)
     start = Vector(*random.normal(size=(3, count))).unit()

@@ -35,11 +35,12 @@ SHAPES = ("cube", "cylinder", "sphere", "capsule")
 #: How many images there are.
 SIZE = 480_000
 
-Numbers: TypeAlias = Tensor | Sequence[int] | Sequence[Sequence[int]] | int
+Numbers: TypeAlias = Tensor | Sequence[int] | Sequence[Sequence[int]]
 Amount: TypeAlias = float | Tensor
 
 _GEOMETRIES = 480
 _HUES = 10
+_LIMITS = {"saturation": (0.0, 1.0), "lighting": (1e-3, 1e3)}
 #: Few enough that what is between two steps of the composition stays in the processor's cache.
 _PIXELS_AT_ONCE = 2**16
 
@@ -67,7 +68,7 @@ def to_indices(factors: Numbers) -> Tensor:
     values = _integers(factors, "factors")
     if values.dim() != 2 or values.shape[1] != len(FACTORS):
         raise ValueError(f"expected factors [B, 6], one column for each of {', '.join(FACTORS)}; got {_shape(values)}")
-    index = torch.zeros(len(values), dtype=torch.long)
+    index = torch.zeros(len(values), dtype=torch.long, device="cpu")
     for column, (name, size) in zip(values.unbind(1), FACTORS.items(), strict=True):
         outside = column[(column < 0) | (column >= size)]
         if len(outside):
@@ -81,8 +82,8 @@ class Shapes:
 
     Args:
         image_size: the side of an image in pixels; 64 in the original.
-        saturation: the HSL saturation of floor, wall and object, in [0, 1]; 1 is the look of the original.
-        lighting: how much light there is, above 0; 1 is the look of the original, 1/2 dims and 2 brightens.
+        saturation: the HSL saturation of floor, wall and object, from 0 to 1, which is the look of the original.
+        lighting: how much light there is; 1 is the look of the original, 1/2 dims and 2 brightens. From 0.001 to 1000.
         cache: where the geometry is kept between processes: ``True`` for the user's cache directory, a directory,
             or ``False`` for memory only.
 
@@ -129,7 +130,7 @@ class Shapes:
         coverage, luminance = _geometry(size, self._directory)
         hues = _PURE_HUES[to_factors(indices)[:, :3]]  # [B, surface, channel]
         variants = indices % _GEOMETRIES
-        images = torch.empty(count, 3, size, size, dtype=torch.uint8)
+        images = torch.empty(count, 3, size, size, dtype=torch.uint8, device="cpu")
         step = max(1, _PIXELS_AT_ONCE // size**2)
         for start in range(0, count, step):
             chunk = slice(start, start + step)
@@ -162,7 +163,7 @@ def _compose(coverage: Tensor, luminance: Tensor, hues: Tensor, saturation: Tens
     exposed = light * luminance / (1 + (light - 1) * (luminance / WHITE))
     lit = exposed.round().to(torch.int32)
     reach = torch.minimum(lit, WHITE - lit)
-    # Units of 1/256 of a step of a pixel: 2·reach·16, over the 10 that 2(p - 1/2) in fifths is counted in.
+    # Counted in 1/256 of a pixel's steps, 16 times finer than luminance; 2·16/10 as hues are 10·(p - 1/2).
     chroma = (saturation * reach * 3.2).round().to(torch.int32)
     floor, wall, thing = (coverage[:, k, None].to(torch.int16) * hues[:, k, :, None, None] for k in range(3))
     mixed = (floor + wall + thing) * chroma[:, None]  # int16, at most 5·RAYS, times int32
@@ -172,7 +173,7 @@ def _compose(coverage: Tensor, luminance: Tensor, hues: Tensor, saturation: Tens
 
 def _pure_hues() -> Tensor:
     """10·(p - 1/2) for the ten hues, whole numbers from -5 to 5, int16 ``[10, 3]``."""
-    degrees = torch.arange(_HUES, dtype=torch.float64) * (360 / _HUES)
+    degrees = torch.arange(_HUES, dtype=torch.float64, device="cpu") * (360 / _HUES)
     hsl = torch.stack([degrees, torch.ones_like(degrees), torch.full_like(degrees, 0.5)], dim=1)
     return (10 * hsl_to_rgb(hsl[:, :, None, None])[:, :, 0, 0] - 5).round().to(torch.int16)
 
@@ -220,8 +221,8 @@ def _checked_amount(what: str, amount: Amount, count: int) -> Tensor:
     values = torch.as_tensor(amount, dtype=torch.float32, device="cpu")
     if values.dim() and tuple(values.shape) != (count,):
         raise ValueError(f"expected one {what}, or one for each of {count} images; got {_shape(values)}")
-    good = (values >= 0) & (values <= 1) if what == "saturation" else (values > 0) & values.isfinite()
+    low, high = _LIMITS[what]
+    good = (values >= low) & (values <= high)
     if not good.all():
-        limits = "in [0, 1]" if what == "saturation" else "above 0 and finite"
-        raise ValueError(f"expected {what} {limits}, got {float(values[~good].flatten()[0])}")
+        raise ValueError(f"expected {what} from {low:g} to {high:g}, got {float(values[~good].flatten()[0])}")
     return values.expand(count)
