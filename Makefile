@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test lint types format bench clean
 
 demo: $(VENV)/installed-train  ## run the main job on embedded data
-	$(BIN)/python -m equicolor.demo
+	$(BIN)/python -m equicolor.experiments.lifting
 
 test: $(VENV)/installed-dev  ## lint, types, tests
 	$(BIN)/ruff format --check .

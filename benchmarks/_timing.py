@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 
 def medians(candidates: Mapping[str, Callable[[], object]], rounds: int = 15, warm_up: int = 2) -> dict[str, float]:
-    """Seconds for one call of each candidate: the median over ``rounds``, in each of which every candidate runs once."""
+    """Seconds for one call of each candidate: the median over ``rounds`` in each of which it runs once."""
     for _ in range(warm_up):
         for candidate in candidates.values():
             candidate()

@@ -8,16 +8,18 @@ The last columns say what ``auto`` takes, and how much slower than the better of
 
 import argparse
 from collections.abc import Callable
+from typing import Literal
 
 import torch
-from _timing import medians
 
 import equicolor as ec
+from _timing import medians
 
 GROUPS = ("hue2", "hue3", "hue4", "hue8", "hue12", "sat3", "hue4-sat3")
 WIDTHS = (4, 8, 16, 32, 64, 128)
 MAPS = (4, 8, 16, 32, 56)
 KERNELS = (1, 3)
+CHOICES: tuple[Literal["direct", "fast"], ...] = ("direct", "fast")
 
 
 def training_step(layer: torch.nn.Module, features: torch.Tensor) -> Callable[[], object]:
@@ -58,15 +60,15 @@ def main() -> None:
                         continue  # more than 160 MB a feature
                     shape = (group.order * arguments.batch, width, size, size)
                     features = torch.rand(shape).to(memory_format=torch.channels_last).requires_grad_()
-                    seconds = {}
-                    for name in ("direct", "fast"):
+                    layers: dict[str, torch.nn.Module] = {}
+                    for name in CHOICES:
                         layer = ec.nn.GroupConv2d(
                             group, width, width, kernel, padding=kernel // 2, bias=False, algorithm=name
-                        ).to(memory_format=torch.channels_last)
-                        seconds[name] = layer
-                    train = medians({n: training_step(m, features) for n, m in seconds.items()}, arguments.rounds, 1)
+                        )
+                        layers[name] = layer.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+                    train = medians({n: training_step(m, features) for n, m in layers.items()}, arguments.rounds, 1)
                     still = features.detach()
-                    infer = medians({n: inference(m.eval(), still) for n, m in seconds.items()}, arguments.rounds, 1)
+                    infer = medians({n: inference(m.eval(), still) for n, m in layers.items()}, arguments.rounds, 1)
                     auto = ec.nn.GroupConv2d(group, width, width, kernel).chosen_algorithm
                     losses = [t[auto] / min(t.values()) - 1 for t in (train, infer)]
                     worst = max(worst, *losses)

@@ -6,11 +6,11 @@ Run: python benchmarks/lift.py
 import kornia
 import numpy as np
 import torch
-from _timing import medians
 from PIL import Image
 from torch import Tensor
 
 import equicolor as ec
+from _timing import medians
 
 
 def pil_lift(images: Tensor, order: int) -> Tensor:

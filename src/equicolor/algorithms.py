@@ -193,7 +193,7 @@ def _weighted_sum(weights: Sequence[float], slabs: Sequence[Tensor]) -> Tensor:
 
 
 def _tensor(matrix: Matrix, like: Tensor) -> Tensor:
-    """``matrix`` in the dtype and on the device of ``like``, from memory: a copy to an accelerator would wait for it."""
+    """``matrix`` in the dtype and on the device of ``like``, kept: copying it to an accelerator would stall that."""
     return _cached_tensor(matrix, like.dtype, like.device)
 
 

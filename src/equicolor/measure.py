@@ -85,7 +85,7 @@ def equivariance_error(
 
     with evaluating(module):
         still = _outputs(module, images, layers)
-        errors: dict[str, list[float]] = {name: [] for name, output in still.items() if _rows(output, batch, group)}
+        errors: dict[str, list[float]] = {name: [] for name in _comparable(still, batch, group)}
         if "output" not in errors:
             raise ValueError(
                 f"expected a result (G·B, …) = ({group.order * batch}, …) or (B, …) = ({batch}, …), "
@@ -136,8 +136,16 @@ def _outputs(module: Callable[[Tensor], Tensor], inputs: Tensor, layers: bool) -
     return outputs
 
 
-def _rows(output: Tensor, batch: int, group: Group) -> bool:
-    return output.dim() > 0 and output.shape[0] in (batch, group.order * batch)
+def _comparable(outputs: dict[str, Tensor], batch: int, group: Group) -> list[str]:
+    """The outputs on the group, and those behind them that no longer know it; not those from before the lift."""
+    rows = {name: output.shape[0] if output.dim() else 0 for name, output in outputs.items()}
+    on_group = [index for index, count in enumerate(rows.values()) if count == group.order * batch]
+    start = min(on_group, default=0)
+    return [
+        name
+        for index, (name, count) in enumerate(rows.items())
+        if index >= start and count in (batch, group.order * batch)
+    ]
 
 
 def _relative_error(moved: Tensor, still: Tensor, element: Element, group: Group, batch: int, fill: Fill) -> float:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from equicolor import color
 from equicolor.groups import Hue
-from equicolor.nn._conv import Choice, GroupConv2d, GroupConvTranspose2d, PaddingMode, Size, _GroupConv
+from equicolor.nn._conv import Choice, GroupConv2d, GroupConvTranspose2d, PaddingMode, Size, _GroupConv, full_precision
 
 
 class CEConvLift(nn.Module):
@@ -67,7 +67,7 @@ class CEConvLift(nn.Module):
         """The filters of every element: element j sees the image turned by j steps, which is the filter turned back."""
         # A fixed rotation stays fixed even where a user unfreezes every parameter of a model.
         rotation = self.rotation if self.learnable else self.rotation.detach()
-        with torch.autocast(self.weight.device.type, enabled=False):
+        with full_precision(self.weight.device):
             turned: list[Tensor] = [self.weight]
             for _ in range(self.group.order - 1):
                 turned.append(torch.einsum("oihw,ij->ojhw", turned[-1], rotation))
@@ -85,14 +85,10 @@ class _Separable(_GroupConv):
     spatial: nn.Parameter
     rotational: nn.Parameter
 
-    def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
-        # Where the group convolution stores its filters, the two factors are stored instead.
-        if name != "weight" or param is None:
-            super().register_parameter(name, param)
-            return
-        first, taps, *kernel = param.shape
-        super().register_parameter("spatial", nn.Parameter(param.new_empty(first, taps // self.group.order, *kernel)))
-        super().register_parameter("rotational", nn.Parameter(param.new_empty(first, taps, 1, 1)))
+    def _register_filters(self, filters: Tensor) -> None:
+        first, taps, *kernel = filters.shape
+        self.spatial = nn.Parameter(filters.new_empty(first, taps // self.group.order, *kernel))
+        self.rotational = nn.Parameter(filters.new_empty(first, taps, 1, 1))
 
     @property
     def weight(self) -> Tensor:  # type: ignore[override]

@@ -7,7 +7,7 @@ of the first element first (the group's elements are also the filters' offsets h
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, TypeAlias
 
 import torch
@@ -28,6 +28,7 @@ _Convolution: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 class _GroupConv(nn.Module):
     """What ordinary and transposed group convolutions share."""
 
+    weight: Tensor
     #: Whether the leading axis of the filters belongs to the output.
     _output_first: bool
 
@@ -68,9 +69,13 @@ class _GroupConv(nn.Module):
         self._scales = algorithms.edge_scales(self.group) if rescale else (1.0,) * self.group.order
         first, second = (out_channels, in_channels) if self._output_first else (in_channels, out_channels)
         shape = (first, self.group.order * second // groups, *self.kernel_size)
-        self.weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
+        self._register_filters(torch.empty(shape, device=device, dtype=dtype))
         self.bias = nn.Parameter(torch.empty(out_channels, device=device, dtype=dtype)) if bias else None
         self.reset_parameters()
+
+    def _register_filters(self, filters: Tensor) -> None:
+        """Makes the parameters behind ``weight``, the filters."""
+        self.weight = nn.Parameter(filters)
 
     def reset_parameters(self) -> None:
         """As in :class:`torch.nn.Conv2d`, with a fan-in that counts the group."""
@@ -110,8 +115,7 @@ class _GroupConv(nn.Module):
 
     def _transformed_weight(self) -> Sequence[Tensor]:
         """The filters of the bilinear algorithm's convolutions; in full precision, since they are sums of filters."""
-        device = self.weight.device.type
-        with torch.autocast(device, enabled=False) if torch.amp.is_autocast_available(device) else nullcontext():
+        with full_precision(self.weight.device):
             taps = torch.unflatten(self.weight, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
             return unstack(combine(self._bilinear.filter, taps, fuse=False), self._bilinear.rank)
 
@@ -330,6 +334,13 @@ class GroupConvTranspose2d(_GroupConv):
     def _special_repr(self) -> list[str]:
         parts = [] if self.padding == (0, 0) else [f"padding={self.padding}"]
         return parts + ([] if self.output_padding == (0, 0) else [f"output_padding={self.output_padding}"])
+
+
+def full_precision(device: torch.device) -> AbstractContextManager[object]:
+    """No autocast on this device, where there is any."""
+    if torch.amp.is_autocast_available(device.type):
+        return torch.autocast(device.type, enabled=False)
+    return nullcontext()
 
 
 def _fast_wins(group: Group, in_channels: int, out_channels: int, groups: int) -> bool:

@@ -1,0 +1,52 @@
+"""The package: what it exports, what it imports, what it says of itself."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import equicolor as ec
+
+SOURCE = Path(ec.__file__).parent
+
+
+def test_the_public_names_are_there():
+    for name in ("Hue", "Saturation", "Luminance", "group", "nn", "testing", "equivariance_error", "create_model"):
+        assert hasattr(ec, name)
+    assert set(ec.__all__) <= set(dir(ec))
+
+
+def test_the_core_needs_torch_and_numpy_only():
+    """Everything else is blocked, and the core must still import."""
+    program = """
+import sys
+heavy = {"kornia", "lightning", "matplotlib", "rich", "PIL", "sklearn", "h5py", "datasets", "torchvision", "timm",
+         "jsonargparse", "gradio", "onnx", "safetensors", "huggingface_hub", "tensorboard", "scipy", "pandas"}
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in heavy:
+            raise ImportError(f"the core must not import {name}")
+sys.meta_path.insert(0, Refuse())
+import equicolor as ec, torch
+model = ec.create_model("z2cnn", group="hue4", num_classes=10)
+model(torch.rand(2, 3, 28, 28))
+ec.testing.assert_equivariant(ec.nn.Lift("hue4"), "hue4")
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_imports_point_one_way():
+    order = ["color", "groups", "algorithms", "nn", "models", "measure", "testing", "data", "experiments"]
+    for index, name in enumerate(order):
+        place = SOURCE / name
+        files = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+        for file in files:
+            lines = [line.strip() for line in file.read_text().splitlines()]
+            for later in order[index + 1 :]:
+                for line in lines:
+                    assert not line.startswith((f"from equicolor.{later}", f"import equicolor.{later}")), file
+                    assert not (line.startswith("from equicolor import") and later in line.split()), file
+
+
+def test_the_package_is_typed():
+    assert (SOURCE / "py.typed").exists()

@@ -1,0 +1,91 @@
+"""assert_equivariant: passes what is equivariant, and says loudly what is not."""
+
+import pytest
+import torch
+from torch import nn
+
+import equicolor as ec
+from equicolor.nn import CEConvLift, GroupConv2d, GroupPool, Lift
+from equicolor.testing import assert_equivariant
+
+
+class Mixing(nn.Module):
+    """A plain convolution over the elements of the group side by side: it mixes them without regard to the group."""
+
+    def __init__(self, order, channels):
+        super().__init__()
+        self.order = order
+        self.conv = nn.Conv2d(order * channels, order * channels, 3, padding=1)
+
+    def forward(self, x):
+        side_by_side = x.unflatten(0, (self.order, -1)).movedim(0, 1).flatten(1, 2)
+        return self.conv(side_by_side).unflatten(1, (self.order, -1)).movedim(1, 0).flatten(0, 1)
+
+
+class Head(nn.Module):
+    """A body on the group, then layers that no longer know it."""
+
+    def __init__(self, group):
+        super().__init__()
+        self.body = nn.Sequential(Lift(group), GroupConv2d(group, 3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(inplace=True))
+        self.pool, self.head = GroupPool(group), nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.head(self.pool(self.body(x).mean((2, 3))))
+
+
+@pytest.mark.parametrize(
+    "name", ["hue1", "hue4", "sat3", "lum2", "hue3-sat3", "sat3(action=clamp)", "lum3(action=clamp)"]
+)
+def test_what_is_equivariant_passes(name):
+    assert_equivariant(Head(name), name)
+    assert_equivariant(Head(name).double(), name)
+    assert_equivariant(nn.Sequential(GroupConv2d(name, 5, 8, 3), nn.ReLU(), GroupPool(name)), name)
+    assert_equivariant(nn.BatchNorm2d(6), name)
+    assert_equivariant(torch.relu, name)
+
+
+def test_a_plain_convolution_that_mixes_elements_fails_loudly_and_is_named():
+    network = nn.Sequential(Lift("hue4"), GroupConv2d("hue4", 3, 8, 3), Mixing(4, 8), nn.ReLU(), GroupPool("hue4"))
+    with pytest.raises(AssertionError) as failure:
+        assert_equivariant(network, "hue4")
+    message = str(failure.value)
+    assert "Sequential is not equivariant to hue4: element" in message
+    assert "(hue +" in message
+    assert "above the tolerance of 1e-05" in message
+    assert "first shows after layer '2.conv' (Conv2d)" in message
+
+
+def test_it_fails_on_truncated_groups_too():
+    network = nn.Sequential(Lift("sat3"), GroupConv2d("sat3", 3, 8, 3), Mixing(3, 8), GroupPool("sat3"), nn.Flatten())
+    with pytest.raises(AssertionError, match=r"layer '2' \(Mixing\) is not equivariant to sat3: element .*saturation"):
+        assert_equivariant(network, "sat3")
+    with pytest.raises(AssertionError, match="Mixing is not equivariant"):
+        assert_equivariant(Mixing(3, 4), "sat3", torch.randn(6, 4, 5, 5))
+
+
+def test_a_function_that_treats_elements_differently_fails():
+    def first_only(features):
+        return torch.cat([features[:2], torch.zeros_like(features[2:])])
+
+    for name in ("hue3", "lum3"):
+        with pytest.raises(AssertionError, match="first_only is not equivariant"):
+            assert_equivariant(first_only, name)
+
+
+def test_ceconv_is_equivariant_with_three_rotations_and_not_with_four():
+    assert_equivariant(CEConvLift(3, 8, 3), "hue3")
+    with pytest.raises(AssertionError, match="CEConvLift is not equivariant to hue4"):
+        assert_equivariant(CEConvLift(4, 8, 3), "hue4")
+
+
+def test_own_inputs_and_tolerance_can_be_given():
+    layer = CEConvLift(4, 8, 3)
+    assert_equivariant(layer, "hue4", torch.full((1, 3, 8, 8), 0.5))  # greys have no hue to shift
+    assert_equivariant(layer, "hue4", tolerance=0.5)
+    assert_equivariant(lambda images: ec.Hue(3).lift(images) ** 2, "hue3", acts_on="images")
+
+
+def test_nan_is_no_equivariance():
+    with pytest.raises(AssertionError, match="nan"):
+        assert_equivariant(lambda features: features * float("nan"), "hue3")
