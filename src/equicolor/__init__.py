@@ -5,6 +5,7 @@ work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.Grou
 """
 
 from equicolor import algorithms, color, groups, measure, models, nn, testing
+from equicolor.deploy import export_onnx, optimize_for_inference
 from equicolor.groups import Group, Hue, Luminance, Saturation, group
 from equicolor.measure import equivariance_error
 from equicolor.models import create_model, list_models
@@ -20,11 +21,13 @@ __all__ = [
     "color",
     "create_model",
     "equivariance_error",
+    "export_onnx",
     "group",
     "groups",
     "list_models",
     "measure",
     "models",
     "nn",
+    "optimize_for_inference",
     "testing",
 ]

@@ -84,6 +84,7 @@ class _Separable(_GroupConv):
 
     spatial: nn.Parameter
     rotational: nn.Parameter
+    _filter_parameters = ("spatial", "rotational")
 
     def _register_filters(self, filters: Tensor) -> None:
         first, taps, *kernel = filters.shape

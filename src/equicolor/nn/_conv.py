@@ -29,6 +29,9 @@ class _GroupConv(nn.Module):
     """What ordinary and transposed group convolutions share."""
 
     weight: Tensor
+    filters: Tensor
+    #: The parameters behind ``weight``.
+    _filter_parameters: tuple[str, ...] = ("weight",)
     #: Whether the leading axis of the filters belongs to the output.
     _output_first: bool
 
@@ -91,6 +94,42 @@ class _GroupConv(nn.Module):
             return self.algorithm
         return "fast" if _fast_wins(self.group, self.in_channels, self.out_channels, self.groups) else "direct"
 
+    @property
+    def frozen(self) -> bool:
+        """Whether :meth:`freeze` was called."""
+        return not hasattr(self, self._filter_parameters[0])
+
+    @torch.no_grad()
+    def freeze(self) -> None:
+        """For inference: puts the transformed filters in the place of the filters, so that no forward transforms them.
+
+        The layer then has a buffer ``filters`` and no ``weight``. So nothing can become stale: it can no longer be
+        trained, nor load the state of a layer that is not frozen.
+        """
+        if self.frozen:
+            return
+        self.algorithm = self.chosen_algorithm
+        filters = self._filter_bank() if self.algorithm == "direct" else torch.cat(list(self._transformed_filters()))
+        for name in self._filter_parameters:
+            delattr(self, name)
+        self.register_buffer("filters", filters.clone())
+
+    @torch.no_grad()
+    def fold(self, scale: Tensor, shift: Tensor) -> None:
+        """Freezes the layer, to compute ``scale · y + shift`` in each output channel, as a norm behind it would."""
+        self.freeze()
+        rank, order, groups, own = self._bilinear.rank, self.group.order, self.groups, self.out_channels // self.groups
+        # How the frozen filters split into axes, and along which of them the output channels lie.
+        split, outputs = {
+            ("fast", True): ((rank, groups, own, -1), (1, groups, own, 1)),
+            ("direct", True): ((groups, order, own, -1), (groups, 1, own, 1)),
+            ("fast", False): ((rank, groups, self.in_channels // groups, own, -1), (1, groups, 1, own, 1)),
+            ("direct", False): ((groups, order * self.in_channels // groups, order, own, -1), (groups, 1, 1, own, 1)),
+        }[self.algorithm, self._output_first]
+        self.filters = (self.filters.reshape(split) * scale.view(outputs)).reshape(self.filters.shape)
+        bias = shift if self.bias is None else self.bias * scale + shift
+        self.bias = nn.Parameter(bias.clone(), requires_grad=False)
+
     def _check(self, features: Tensor) -> None:
         if features.dim() != 4 or features.shape[1] != self.in_channels:
             raise ValueError(
@@ -106,15 +145,17 @@ class _GroupConv(nn.Module):
             return self._convolve_direct(features, convolution)
         algorithm = self._bilinear
         slabs = unstack(combine(algorithm.feature, features), algorithm.rank)
-        filters = self._transformed_weight()
+        filters = self._transformed_filters()
         # Where the first column of the inverse is all ones, a bias of the first convolution reaches every element.
         shared = self.bias is not None and all(row[0] == 1 for row in algorithm.inverse)
         biases = [self.bias if shared else None, *[None] * (algorithm.rank - 1)]
         result = combine(algorithm.inverse, [convolution(*each) for each in zip(slabs, filters, biases, strict=True)])
         return result if self.bias is None or shared else result + self.bias.view(-1, 1, 1)
 
-    def _transformed_weight(self) -> Sequence[Tensor]:
+    def _transformed_filters(self) -> Sequence[Tensor]:
         """The filters of the bilinear algorithm's convolutions; in full precision, since they are sums of filters."""
+        if self.frozen:
+            return unstack(self.filters, self._bilinear.rank)
         with full_precision(self.weight.device):
             taps = torch.unflatten(self.weight, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
             return unstack(combine(self._bilinear.filter, taps, fuse=False), self._bilinear.rank)
@@ -129,6 +170,9 @@ class _GroupConv(nn.Module):
         return _elements_to_batch(result, order, groups).contiguous(memory_format=layout)
 
     def _filter_bank(self) -> Tensor:
+        """The filters from every element to every element, those to one element side by side."""
+        if self.frozen:
+            return self.filters
         order = self.group.order
         taps = torch.unflatten(self.weight, 1, (order, -1)).unbind(1)
         zero = torch.zeros_like(taps[0])
@@ -155,6 +199,8 @@ class _GroupConv(nn.Module):
             parts.append("bias=False")
         if self.rescale:
             parts.append("rescale=True")
+        if self.frozen:
+            parts.append("frozen")
         parts.append(f"algorithm={self.algorithm}" + (f"→{self.chosen_algorithm}" if self.algorithm == "auto" else ""))
         return ", ".join(parts)
 

@@ -1,0 +1,135 @@
+"""Deployment: a network made ready for inference, and exported to ONNX."""
+
+import copy
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+from equicolor.measure import evaluating
+from equicolor.nn._conv import _GroupConv
+
+
+def optimize_for_inference(model: nn.Module) -> nn.Module:
+    """A copy of ``model`` that computes the same, faster: for inference only, and ready for ``torch.compile``.
+
+    Batch norms that follow a convolution are folded into it, and the filters of group convolutions are transformed once
+    instead of in every forward (see :meth:`GroupConv2d.freeze`). The given model is left as it is.
+
+    >>> from equicolor.models import create_model
+    >>> model = create_model("z2cnn", group="hue4").eval()
+    >>> images = torch.rand(2, 3, 28, 28)
+    >>> torch.testing.assert_close(optimize_for_inference(model)(images), model(images), atol=1e-5, rtol=1e-5)
+    """
+    optimized = copy.deepcopy(model).eval()
+    with torch.no_grad():
+        for convolution, norm in _foldable(optimized):
+            _fold(optimized, convolution, norm)
+        for layer in optimized.modules():
+            if isinstance(layer, _GroupConv):
+                layer.freeze()
+    return optimized.requires_grad_(False)
+
+
+def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int | tuple[int, int]) -> Path:
+    """Writes ``model`` as an ONNX file, the lift inside, for images of this size in batches of any.
+
+    The file takes one input ``images``, float32 RGB in [0, 1] ``(batch, 3, H, W)``, and gives one output ``logits``. It
+    appears under its name only when it is complete.
+
+    Args:
+        model: any network; it is exported as :func:`optimize_for_inference` makes it.
+        path: where to; conventionally ``*.onnx``.
+        image_size: the height and width, one number for both.
+    """
+    try:
+        import onnxscript  # noqa: F401
+    except ImportError:
+        raise ImportError("exporting to ONNX needs more packages: pip install 'equicolor[onnx]'") from None
+    height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    parameter = next(model.parameters(), torch.empty(0))
+    images = torch.rand(2, 3, height, width, dtype=torch.float32, device=parameter.device)
+    try:
+        with evaluating(model):
+            torch.onnx.export(
+                optimize_for_inference(model).float(),
+                (images,),
+                partial,
+                input_names=["images"],
+                output_names=["logits"],
+                dynamic_shapes=({0: torch.export.Dim("batch")},),
+                external_data=False,
+                dynamo=True,
+                verbose=False,
+            )
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
+
+
+_Convolution = nn.Conv2d | _GroupConv
+
+
+class _Tracer(fx.Tracer):
+    """Traces a network down to the layers of PyTorch and of this library."""
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        return m.__module__.startswith("equicolor.nn") or super().is_leaf_module(m, module_qualified_name)
+
+
+def _foldable(model: nn.Module) -> list[tuple[str, str]]:
+    """The convolutions that nothing but a batch norm listens to, each with its norm, by name."""
+    try:
+        graph = _Tracer().trace(model)
+    except Exception:  # a forward that cannot be traced: only what stands side by side in a Sequential is certain
+        return _neighbours(model)
+    calls = [node for node in graph.nodes if node.op == "call_module"]
+    uses = {target: sum(node.target == target for node in calls) for target in {node.target for node in calls}}
+    modules = dict(model.named_modules())
+    pairs = []
+    for node in calls:
+        source: Any = node.args[0] if node.args else None
+        if (
+            isinstance(modules[str(node.target)], nn.BatchNorm2d)
+            and isinstance(source, fx.Node)
+            and source.op == "call_module"
+            and isinstance(modules[str(source.target)], _Convolution)
+            and len(source.users) == uses[node.target] == uses[source.target] == 1
+        ):
+            pairs.append((str(source.target), str(node.target)))
+    return pairs
+
+
+def _neighbours(model: nn.Module) -> list[tuple[str, str]]:
+    pairs = []
+    for path, container in model.named_modules():
+        if isinstance(container, nn.Sequential):
+            children = list(container.named_children())
+            for (first, convolution), (second, norm) in pairwise(children):
+                if isinstance(convolution, _Convolution) and isinstance(norm, nn.BatchNorm2d):
+                    prefix = f"{path}." if path else ""
+                    pairs.append((prefix + first, prefix + second))
+    return pairs
+
+
+def _fold(model: nn.Module, convolution_path: str, norm_path: str) -> None:
+    """Puts the norm into the convolution, and an identity in the place of the norm."""
+    convolution, norm = model.get_submodule(convolution_path), model.get_submodule(norm_path)
+    if not isinstance(norm, nn.BatchNorm2d) or norm.running_mean is None or norm.running_var is None:
+        return  # a norm by the batch's own statistics is no constant
+    if isinstance(convolution, nn.Conv2d):
+        model.set_submodule(convolution_path, fuse_conv_bn_eval(convolution, norm))
+    elif isinstance(convolution, _GroupConv):
+        scale = torch.rsqrt(norm.running_var + norm.eps)
+        scale = scale if norm.weight is None else scale * norm.weight
+        shift = -norm.running_mean * scale
+        convolution.fold(scale, shift if norm.bias is None else shift + norm.bias)
+    model.set_submodule(norm_path, nn.Identity())

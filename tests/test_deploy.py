@@ -1,0 +1,150 @@
+"""Deployment: the same logits, faster and elsewhere."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+import equicolor as ec
+from equicolor.nn import CEConv2d, CEConvTranspose2d, GroupConv2d, GroupConvTranspose2d
+
+LAYERS = [GroupConv2d, GroupConvTranspose2d, CEConv2d, CEConvTranspose2d]
+
+
+def settled(model, size=32):
+    """A network whose norms have seen images, so that its features do not vanish in eval mode."""
+    for module in model.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = None
+            nn.init.uniform_(module.weight, 0.5, 1.5)
+            nn.init.uniform_(module.bias, -0.5, 0.5)
+    model(torch.rand(8, 3, size, size))
+    return model.eval()
+
+
+def relative(a, b):
+    return ((a - b).norm() / b.norm()).item()
+
+
+# ---------------------------------------------------------------------------------------------- layers
+
+
+@pytest.mark.parametrize("algorithm", ["fast", "direct"])
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_frozen_layer_computes_the_same_and_takes_in_a_norm(layer, groups, algorithm, dtype):
+    group = 3 if layer in (CEConv2d, CEConvTranspose2d) else "hue3"
+    module = layer(group, 4, 6, 3, stride=2, groups=groups, algorithm=algorithm).to(dtype)
+    features = torch.randn(6, 4, 7, 8, dtype=dtype)
+    expected = module(features)
+    frozen, folded = copy.deepcopy(module), copy.deepcopy(module)
+    frozen.freeze()
+    assert frozen.frozen
+    assert not module.frozen
+    torch.testing.assert_close(frozen(features), expected)
+    scale, shift = torch.randn(6, dtype=dtype), torch.randn(6, dtype=dtype)
+    folded.fold(scale, shift)
+    torch.testing.assert_close(
+        folded(features), expected * scale.view(-1, 1, 1) + shift.view(-1, 1, 1), atol=1e-5, rtol=1e-4
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["fast", "direct"])
+def test_a_frozen_layer_on_a_truncated_group_keeps_its_rescaling(algorithm):
+    module = GroupConv2d("hue2-sat3", 4, 6, 3, rescale=True, algorithm=algorithm)
+    features = torch.randn(12, 4, 5, 5)
+    expected = module(features)
+    module.freeze()
+    torch.testing.assert_close(module(features), expected)
+
+
+def test_a_frozen_layer_cannot_be_loaded_with_what_it_no_longer_has():
+    layer, other = GroupConv2d("hue4", 3, 4, 3), GroupConv2d("hue4", 3, 4, 3)
+    layer.freeze()
+    with pytest.raises(RuntimeError, match=r"(?s)Missing key.*filters.*Unexpected key.*weight"):
+        layer.load_state_dict(other.state_dict())
+    assert [name for name, _ in layer.named_parameters()] == ["bias"]
+    assert "frozen" in repr(layer)
+
+
+# ---------------------------------------------------------------------------------------------- networks
+
+NETWORKS = [
+    ("z2cnn", "hue4"), ("z2cnn", None), ("z2cnn", "ceconv3"), ("resnet18", "sat3"), ("segmenter", "hue3"),
+    ("resnet44", "hue4"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "group"), NETWORKS)
+def test_optimized_for_inference_the_logits_stay(name, group):
+    model = settled(ec.create_model(name, group=group, width=8))
+    images = torch.rand(2, 3, 32, 32)
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    with torch.no_grad():
+        optimized = ec.optimize_for_inference(model)
+        assert relative(optimized(images), model(images)) < 1e-5
+    assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+    assert not any(parameter.requires_grad for parameter in optimized.parameters())
+    norms = sum(isinstance(module, nn.BatchNorm2d) for module in optimized.modules())
+    # Those of the segmenter stand behind a sum, and the first of CEConv behind the convolution that lifts.
+    assert norms == {"segmenter": 11}.get(name, 1 if group == "ceconv3" else 0)
+    if group not in (None, "ceconv3"):
+        assert all(layer.frozen for layer in optimized.modules() if isinstance(layer, GroupConv2d))
+
+
+def test_norms_that_are_shared_or_listened_to_elsewhere_are_left_alone():
+    class Shared(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lift, self.norm = ec.nn.Lift("hue3"), nn.BatchNorm2d(4)
+            self.first, self.second = GroupConv2d("hue3", 3, 4, 1), GroupConv2d("hue3", 4, 4, 1)
+
+        def forward(self, x):
+            y = self.first(self.lift(x))
+            return self.norm(self.second(self.norm(y) + y))
+
+    model = settled(Shared())
+    images = torch.rand(2, 3, 5, 5)
+    with torch.no_grad():
+        optimized = ec.optimize_for_inference(model)
+        assert relative(optimized(images), model(images)) < 1e-5
+    assert isinstance(optimized.norm, nn.BatchNorm2d)
+
+
+def test_a_network_that_cannot_be_traced_is_folded_where_that_is_certain():
+    class Untraceable(nn.Sequential):
+        def forward(self, x):
+            return super().forward(x) if bool((x >= 0).all()) else x
+
+    model = settled(Untraceable(ec.nn.Lift("hue3"), GroupConv2d("hue3", 3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()))
+    images = torch.rand(2, 3, 5, 5)
+    optimized = ec.optimize_for_inference(model)
+    assert isinstance(optimized[2], nn.Identity)
+    torch.testing.assert_close(optimized(images), model(images), atol=1e-5, rtol=1e-5)
+
+
+def test_the_optimized_network_compiles_whole():
+    model = ec.optimize_for_inference(settled(ec.create_model("z2cnn", group="hue4")))
+    images = torch.rand(2, 3, 28, 28)
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(images), model(images), atol=1e-5, rtol=1e-5)
+
+
+# ---------------------------------------------------------------------------------------------- ONNX
+
+
+@pytest.mark.parametrize("group", ["hue4", "sat3", "hue2-sat3"])
+def test_onnxruntime_gives_the_same_logits_for_any_batch(group, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    model = settled(ec.create_model("z2cnn", group=group, mean=0.4, std=[0.2, 0.25, 0.3]), 28)
+    path = ec.export_onnx(model, tmp_path / "deep" / "model.onnx", image_size=28)
+    assert [file.name for file in path.parent.iterdir()] == ["model.onnx"]
+    session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    for count in (1, 3):
+        images = torch.rand(count, 3, 28, 28)
+        with torch.no_grad():
+            expected = model(images)
+        (logits,) = session.run(["logits"], {"images": images.numpy()})
+        torch.testing.assert_close(torch.from_numpy(logits), expected, atol=1e-4, rtol=1e-4)
