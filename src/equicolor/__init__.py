@@ -5,6 +5,7 @@ work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.Grou
 """
 
 from equicolor import algorithms, color, groups, measure, models, nn, testing
+from equicolor.convert import convert
 from equicolor.groups import Group, Hue, Luminance, Saturation, group
 from equicolor.measure import equivariance_error
 from equicolor.models import create_model, list_models
@@ -18,6 +19,7 @@ __all__ = [
     "Saturation",
     "algorithms",
     "color",
+    "convert",
     "create_model",
     "equivariance_error",
     "group",
