@@ -2,7 +2,7 @@
 
 import copy
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import torch
@@ -41,18 +41,16 @@ class Converted(nn.Module):
         output = self.body(self.lift(images), *args, **kwargs)
         if self.pool is not None:
             output = map_tensors(self.pool, output)
-        if not torch.compiler.is_compiling():
-            self._check_pooled(images, output)
+        if not torch.compiler.is_compiling() and any(x.shape[:1] != images.shape[:1] for x in tensors(output)):
+            raise self._pool_is_gone()
         return output
 
-    def _check_pooled(self, images: Tensor, output: Any) -> None:
-        """A head is easily replaced together with the pool before it."""
-        for tensor in tensors(output):
-            if tensor.shape[:1] != images.shape[:1]:
-                raise RuntimeError(
-                    f"{images.shape[0]} images gave a result of shape {tuple(tensor.shape)}: the group pool before "
-                    f"{self.pool_before!r} is gone. To change the head, assign to body.{self.pool_before}.head"
-                )
+    def _pool_is_gone(self) -> RuntimeError:
+        # A head is easily replaced together with the pool before it.
+        return RuntimeError(
+            f"the group pool before {self.pool_before!r} is gone: the results are not pooled over {self.group}. To "
+            f"change the head, assign to body.{self.pool_before}.head"
+        )
 
     def features(self, images: Tensor, *args: Any, **kwargs: Any) -> Any:
         """The last feature on the group, ``(G·B, *)``: what enters the group pool, for sorting and visualisation."""
@@ -62,7 +60,7 @@ class Converted(nn.Module):
         seen: list[Tensor] = []
         pools = [module for module in self.body.modules() if isinstance(module, GroupPool)]
         if not pools:
-            self._check_pooled(images, lifted)
+            raise self._pool_is_gone()
         handle = pools[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
         try:
             self.body(lifted, *args, **kwargs)
@@ -101,8 +99,8 @@ def convert(
         model: built from 2-D convolutions, norms, activations, poolings and linear layers, for RGB images.
         group: a group or its name.
         pool_before: path of the module before which to pool over the group (as in ``model.named_modules()``), or
-            ``"output"``. By default the first layer after the last convolution of maps through which everything passes: a
-            linear layer, or a convolution with but one pixel to give.
+            ``"output"``. By default the first layer after the last convolution of maps through which everything passes:
+            a linear layer, or a convolution with but one pixel to give.
         width: ``"same"`` keeps every width, and has about as many times the parameters as the group has elements;
             ``"matched"`` keeps the number of parameters: widths before the pool become int(w/√n), as in the paper, or
             are divided by what brings the number closer where √n misses it by over 5 %.
@@ -151,9 +149,9 @@ def convert(
                 reset()
 
     layers = trace.layers(*MIXING, pooled=False)
-    found = {layer: counterpart(path, layer, group, keep_weights) for path, layer in layers.items()}
-    replacements = {layer: new for layer, new in found.items() if new is not None}
-    replace(body, replacements)
+    found = {path: counterpart(path, layer, group, keep_weights) for path, layer in layers.items()}
+    replaced = {path: layer for path, layer in layers.items() if found[path] is not None}
+    replace(body, {layer: new for path, layer in replaced.items() if (new := found[path]) is not None})
     pool = GroupPool(group, reduce)
     at_output = pool_before == OUTPUT and OUTPUT not in dict(model.named_modules())
     if not at_output:
@@ -161,7 +159,7 @@ def convert(
     lift = Lift(group, *_normalisation(model, mean, std), device=images.device, dtype=images.dtype)
     converted = Converted(lift, body, pool, pool_before, at_output)
     converted.training = lift.training = pool.training = model.training
-    _check_converted(converted, images[: dry_run.IMAGES], list(replacements.values()))
+    _check_converted(converted, images[: dry_run.IMAGES], replaced)
     return converted
 
 
@@ -202,8 +200,8 @@ def _check_attention(trace: Trace) -> None:
     if trace.attention:
         raise ValueError(
             f"cannot convert attention, which {trace.attention[0]!r} computes: it would act on each recoloured copy "
-            "alone. Pool over the group before it, and it stays as it is: give pool_before= the path of a module around "
-            "it that holds no convolution to be converted"
+            "alone. Pool over the group before it, and it stays as it is: give pool_before= the path of a module "
+            "around it that holds no convolution to be converted"
         )
 
 
@@ -260,11 +258,20 @@ def _normalisation(
     )
 
 
-def _check_converted(converted: Converted, images: Tensor, layers: list[nn.Module]) -> None:
+def _check_converted(converted: Converted, images: Tensor, replaced: dict[str, nn.Module]) -> None:
     """Runs the result once: a network may hold on to layers, or to their sizes, where conversion cannot reach."""
+
+    def complaint(path: str) -> Callable[..., None]:
+        def hook(*_: Any) -> None:
+            raise RuntimeError(
+                f"the network holds its module {path!r} where it cannot be replaced, such as in a list: hold modules in "
+                "attributes and torch.nn.ModuleList only"
+            )
+
+        return hook
+
     modes = {module: module.training for module in converted.modules()}
-    ran: set[nn.Module] = set()
-    handles = [layer.register_forward_hook(lambda layer, *_: ran.add(layer)) for layer in layers]
+    handles = [layer.register_forward_pre_hook(complaint(path)) for path, layer in replaced.items()]
     try:
         with torch.no_grad():
             converted.eval()(images)
@@ -275,9 +282,3 @@ def _check_converted(converted: Converted, images: Tensor, layers: list[nn.Modul
             handle.remove()
         for module, mode in modes.items():
             module.training = mode
-    for path, module in converted.body.named_modules():
-        if module in layers and module not in ran:
-            raise ValueError(
-                f"the network does not use its module {path!r} by that name (it may keep it in a list, too), so it "
-                "cannot be replaced: hold modules in torch.nn.ModuleList or as attributes only"
-            )

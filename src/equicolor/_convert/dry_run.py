@@ -247,6 +247,9 @@ def find_head(model: nn.Module, images: Tensor, trace: Trace) -> str:
     That is a linear layer, or a convolution with but one pixel to give. One inside a block with a residual connection,
     say, does not count: pooled there, the block could not add up.
     """
+    convolutions = list(trace.layers(*CONVOLUTIONS, pooled=False))
+    if not convolutions:
+        raise ValueError("the network runs no Conv2d or ConvTranspose2d, so there is nothing to convert")
     candidates = [
         call.path for call in trace.calls[trace.body :] if isinstance(call.module, (*CONVOLUTIONS, nn.Linear))
     ]
@@ -255,7 +258,7 @@ def find_head(model: nn.Module, images: Tensor, trace: Trace) -> str:
             if _is_pooled(run(model, images, path)):
                 return path
     reason = f"not everything passes through any one of {candidates}" if candidates else "no linear layer follows it"
-    last = [call.path for call in trace.calls if isinstance(call.module, CONVOLUTIONS)][-1]
+    last = convolutions[-1]
     raise ValueError(
         f"cannot tell where the head begins: the last convolution is {last!r}, and {reason}. Name the place for the "
         f"group pool: pool_before={last!r}, say, or another module's path, or pool_before={OUTPUT!r} for the end"

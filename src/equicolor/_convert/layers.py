@@ -152,8 +152,8 @@ def _filled(new: nn.Module, old: nn.Module, keep_weights: bool) -> nn.Module:
 def replace(model: nn.Module, replacements: dict[nn.Module, nn.Module]) -> None:
     """Puts each replacement wherever its module is registered, be it in several places."""
     for parent in list(model.modules()):
-        for name, child in list(parent.named_children()):
-            if child in replacements:
+        for name, child in list(parent._modules.items()):  # named_children would give a shared child but once
+            if child is not None and child in replacements:
                 setattr(parent, name, replacements[child])
 
 

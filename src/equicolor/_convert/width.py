@@ -22,8 +22,9 @@ from equicolor._convert.layers import MIXING
 Rule: TypeAlias = Callable[[int], int]
 
 _PER_CHANNEL = (_NormBase, nn.GroupNorm, nn.LayerNorm, nn.PReLU)
-#: How far √n may miss the number of parameters, and how close a search for a better divisor comes before it stops.
-_TOLERANCE, _CLOSE = 0.05, 0.01
+#: How far √n may miss the number of parameters, how close a search for a better divisor must
+#: come to stop, and how many it tries.
+_TOLERANCE, _CLOSE, _STEPS = 0.05, 0.01, 8
 
 
 def narrow_to_match(model: nn.Module, images: Tensor, pool_before: str, trace: Trace, order: int) -> None:
@@ -46,21 +47,17 @@ def narrow_to_match(model: nn.Module, images: Tensor, pool_before: str, trace: T
         repeated = sum(candidate.get_parameter(f"{path}.weight").numel() for path in grouped)
         return sum(parameter.numel() for parameter in candidate.parameters()) + (order - 1) * repeated
 
-    def misses(divisor: float) -> float:
-        return parameters(divisor) / target - 1
-
-    best = math.sqrt(order)
-    least = misses(best)
-    if abs(least) > _TOLERANCE:
-        low, high = 1.0, float(order)
-        for _ in range(12):
-            divisor = (low + high) / 2
-            miss = misses(divisor)
-            if abs(miss) < abs(least):
-                best, least = divisor, miss
-            if abs(miss) < _CLOSE:
-                break
-            low, high = (divisor, high) if miss > 0 else (low, divisor)
+    best = divisor = math.sqrt(order)
+    least = excess = parameters(divisor) / target
+    close = _TOLERANCE
+    for _ in range(_STEPS):
+        if abs(least - 1) <= close:
+            break
+        # Were all parameters filters, their number would fall with the square of the divisor, and this would be it.
+        divisor, close = max(1.0, divisor * math.sqrt(excess)), _CLOSE
+        excess = parameters(divisor) / target
+        if abs(excess - 1) < abs(least - 1):
+            best, least = divisor, excess
     _narrow(model, images, pool_before, trace, best)
 
 
