@@ -150,8 +150,8 @@ def convert(
 
     layers = trace.layers(*MIXING, pooled=False)
     found = {path: counterpart(path, layer, group, keep_weights) for path, layer in layers.items()}
-    replaced = {path: layer for path, layer in layers.items() if found[path] is not None}
-    replace(body, {layer: new for path, layer in replaced.items() if (new := found[path]) is not None})
+    replacements = {layers[path]: layer for path, layer in found.items() if layer is not None}
+    replace(body, replacements)
     pool = GroupPool(group, reduce)
     at_output = pool_before == OUTPUT and OUTPUT not in dict(model.named_modules())
     if not at_output:
@@ -159,6 +159,7 @@ def convert(
     lift = Lift(group, *_normalisation(model, mean, std), device=images.device, dtype=images.dtype)
     converted = Converted(lift, body, pool, pool_before, at_output)
     converted.training = lift.training = pool.training = model.training
+    replaced = {path: layer for path, layer in layers.items() if layer in replacements}
     _check_converted(converted, images[: dry_run.IMAGES], replaced)
     return converted
 
@@ -168,6 +169,8 @@ def _check_arguments(model: nn.Module, width: str, keep_weights: bool) -> None:
         raise TypeError(f"convert takes a torch.nn.Module, got {type(model).__name__}")
     if isinstance(model, torch.jit.ScriptModule):
         raise TypeError("convert cannot change a TorchScript module: give it the module that was scripted")
+    if isinstance(getattr(model, "_orig_mod", None), nn.Module):
+        raise TypeError("convert cannot change a compiled module: convert first, and compile the result")
     if width not in ("same", "matched"):
         raise ValueError(f"width must be 'same' or 'matched', got {width!r}")
     if width == "matched" and keep_weights:
@@ -264,8 +267,8 @@ def _check_converted(converted: Converted, images: Tensor, replaced: dict[str, n
     def complaint(path: str) -> Callable[..., None]:
         def hook(*_: Any) -> None:
             raise RuntimeError(
-                f"the network holds its module {path!r} where it cannot be replaced, such as in a list: hold modules in "
-                "attributes and torch.nn.ModuleList only"
+                f"the network holds its module {path!r} where it cannot be replaced, such as in a list: hold modules "
+                "in attributes and torch.nn.ModuleList only"
             )
 
         return hook

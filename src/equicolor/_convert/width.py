@@ -114,7 +114,9 @@ def _rule(trace: Trace, divisor: float) -> Rule:
 
     def rule(width: int) -> int:
         unit = split[width]
-        return max(1, int(width / divisor)) if unit == 1 else unit * max(1, round(width / divisor / unit))
+        if unit > 1:
+            return unit * max(1, round(width / divisor / unit))
+        return max(min(width, 2), int(width / divisor))  # a single channel would be broadcast where several should meet
 
     return rule
 
