@@ -165,7 +165,7 @@ def hooked() -> nn.Module:
         (Written, {"width": "matched", "keep_weights": False}, "by 1.73, in its own forward: .*use width='same'"),
         (lambda: timm("test_nfnet"), {}, "'stem.conv1', a ScaledStdConv2d"),
         (Segmenter, {"pool_before": "output", "width": "matched", "keep_weights": False},
-         r"cannot narrow .* in its own forward: .* \[6, 2, 64, 64\]"),
+         r"cannot narrow .* in its own forward: .*\[6, 2, 64, 64\]"),
         (lambda: torch.jit.script(plain()), {}, "TorchScript"),
         (lambda: torch.compile(plain()), {}, "compiled"),
         (lambda: "resnet18", {}, "takes a torch.nn.Module, got str"),
