@@ -183,7 +183,10 @@ def _check_model(model: nn.Module, pool_before: str | None) -> None:
     modules = dict(model.named_modules())
     for path, module in modules.items():
         if isinstance(module, (Lift, GroupConv2d, GroupConvTranspose2d, GroupPool)):
-            raise ValueError(f"the network is on a group already: {path!r} is a {type(module).__name__}")
+            raise ValueError(
+                f"the network is on a group already: {path!r} is a {type(module).__name__}. The networks of "
+                "create_model take their group there: create_model(name, group=...)"
+            )
         if isinstance(module, CONVOLUTIONS):
             if "weight" not in module._parameters:  # it could not even be copied
                 check_plain(path, module)
