@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 demo: $(VENV)/installed-train  ## run the main job on embedded data
 	$(BIN)/python -m equicolor.experiments.lifting
 
-test: $(VENV)/installed-dev  ## lint, types, tests
+test: $(VENV)/installed-dev $(VENV)/networks  ## lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -29,4 +29,12 @@ clean:  ## remove the environment and what tools leave behind
 $(VENV)/installed-%: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@
+
+# torchvision and timm, whose networks the tests convert, beside the environment and not in it: the wheel of torchvision
+# does not load beside a CPU build of torch, and some packages import it wherever they find it.
+$(VENV)/networks: constraints.txt | $(VENV)/installed-dev
+	rm -rf $@
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --target $@ torchvision timm
 	touch $@

@@ -5,6 +5,7 @@ work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.Grou
 """
 
 from equicolor import algorithms, color, groups, measure, models, nn, testing
+from equicolor.convert import convert
 from equicolor.deploy import export_onnx, optimize_for_inference
 from equicolor.groups import Group, Hue, Luminance, Saturation, group
 from equicolor.measure import equivariance_error
@@ -19,6 +20,7 @@ __all__ = [
     "Saturation",
     "algorithms",
     "color",
+    "convert",
     "create_model",
     "equivariance_error",
     "export_onnx",
