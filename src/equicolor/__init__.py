@@ -7,6 +7,7 @@ work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.Grou
 from equicolor import algorithms, color, groups, measure, models, nn, testing
 from equicolor.convert import convert
 from equicolor.deploy import export_onnx, optimize_for_inference
+from equicolor.files import from_pretrained, push_to_hub, save_pretrained
 from equicolor.groups import Group, Hue, Luminance, Saturation, group
 from equicolor.measure import equivariance_error
 from equicolor.models import create_model, list_models
@@ -24,6 +25,7 @@ __all__ = [
     "create_model",
     "equivariance_error",
     "export_onnx",
+    "from_pretrained",
     "group",
     "groups",
     "list_models",
@@ -31,5 +33,7 @@ __all__ = [
     "models",
     "nn",
     "optimize_for_inference",
+    "push_to_hub",
+    "save_pretrained",
     "testing",
 ]

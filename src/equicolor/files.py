@@ -1,0 +1,215 @@
+"""Files one can trust: a network's weights as safetensors beside a card in JSON, in a folder or on the hub.
+
+A folder holds ``model.safetensors`` and ``config.json``, the names that the Hugging Face hub knows. Reading executes
+nothing. The card carries the checksum of the weights, so that the two are never mistaken for each other's.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from equicolor.models import Model, create_model
+
+WEIGHTS, CARD = "model.safetensors", "config.json"
+_FORMAT = 1
+
+
+def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: Sequence[str] | None = None) -> Path:
+    """Writes ``model`` into ``folder``, so that :func:`from_pretrained` gives it back.
+
+    Files are complete when they appear under their names; what stood there before is replaced only then.
+
+    Args:
+        model: a network of :func:`create_model`; or any other, whose architecture the reader then has to provide.
+        folder: made where it does not exist.
+        classes: the names of the logits, for whoever uses the model.
+    """
+    from equicolor import __version__
+
+    safetensors = _needed("safetensors.torch")
+    config = model.config if isinstance(model, Model) else None
+    if classes is not None and config is not None and len(classes) != config["num_classes"]:
+        raise ValueError(f"got {len(classes)} names of classes for a model with {config['num_classes']}")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = safetensors.save(_state(model), metadata={"format": "pt"})
+    card = {
+        "library_name": "equicolor",
+        "library_version": __version__,
+        "format": _FORMAT,
+        "architecture": config,
+        "group": config["group"] if config else _name_of_group(model),
+        "classes": None if classes is None else list(classes),
+        "normalisation": {key: config[key] for key in ("mean", "std")} if config else None,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "sha256": hashlib.sha256(weights).hexdigest(),
+    }
+    _write(folder / WEIGHTS, weights)
+    _write(folder / CARD, (json.dumps(card, indent=2) + "\n").encode())
+    return folder
+
+
+def from_pretrained(
+    folder_or_hub_id: str | os.PathLike[str], model: nn.Module | None = None, revision: str | None = None
+) -> nn.Module:
+    """The network that :func:`save_pretrained` wrote, in eval mode, on the CPU.
+
+    Only JSON and tensors are read: nothing from the files is executed.
+
+    Args:
+        folder_or_hub_id: a folder, or ``"owner/name"`` of a repository on the Hugging Face hub.
+        model: the network to load the weights into, where the card names no architecture of :func:`create_model`: one
+            made by :func:`convert`, say.
+        revision: a branch, tag or commit on the hub.
+
+    Raises:
+        FileNotFoundError: a file is missing, or there is no such folder or repository.
+        ValueError: a file is damaged, or does not fit the network; the message says which.
+    """
+    folder = _folder(folder_or_hub_id, revision)
+    card = read_card(folder)
+    if model is None:
+        model = _built(card, folder / CARD)
+    _load(model, folder / WEIGHTS, card.get("sha256"))
+    return model.eval()
+
+
+def push_to_hub(model: nn.Module, hub_id: str, classes: Sequence[str] | None = None, **options: Any) -> str:
+    """Publishes ``model`` as the repository ``hub_id`` (``"owner/name"``) on the Hugging Face hub; returns its address.
+
+    ``options`` go to ``huggingface_hub.HfApi.upload_folder``: ``commit_message``, ``revision``, ``token`` and others.
+    """
+    hub = _needed("huggingface_hub")
+    api = hub.HfApi(token=options.pop("token", None))
+    api.create_repo(hub_id, exist_ok=True, private=options.pop("private", None))
+    with tempfile.TemporaryDirectory() as folder:
+        save_pretrained(model, folder, classes)
+        (Path(folder) / "README.md").write_text(_model_card(hub_id, model))
+        return str(api.upload_folder(repo_id=hub_id, folder_path=folder, **options))
+
+
+def read_card(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The card beside the weights: architecture, group, classes, normalisation, the version that wrote it."""
+    path = Path(folder) / CARD
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no {CARD} in {path.parent}: expected a folder that save_pretrained wrote")
+    try:
+        card = json.loads(path.read_text())
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is damaged: {error}. Save or download the model again.") from None
+    if not isinstance(card, dict) or card.get("library_name") != "equicolor":
+        raise ValueError(f'{path} is no card of equicolor\'s: it does not say "library_name": "equicolor"')
+    if not isinstance(card.get("format"), int) or card["format"] > _FORMAT:
+        raise ValueError(
+            f"{path} was written in format {card.get('format')!r} by equicolor {card.get('library_version')}, newer "
+            "than this version can read: upgrade equicolor"
+        )
+    return card
+
+
+def _folder(folder_or_hub_id: str | os.PathLike[str], revision: str | None) -> Path:
+    folder = Path(folder_or_hub_id)
+    if folder.is_dir():
+        return folder
+    name = os.fspath(folder_or_hub_id)
+    if not isinstance(folder_or_hub_id, str) or name.count("/") != 1 or name.startswith(("/", ".", "~")):
+        raise FileNotFoundError(f"there is no folder {name}")
+    hub = _needed("huggingface_hub")
+    try:
+        return Path(hub.snapshot_download(name, revision=revision, allow_patterns=[WEIGHTS, CARD]))
+    except Exception as error:
+        raise FileNotFoundError(
+            f"there is no folder {name} here, and the hub did not give a repository of that name: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _built(card: dict[str, Any], path: Path) -> Model:
+    architecture = card.get("architecture")
+    if architecture is None:
+        raise ValueError(
+            f"{path} names no architecture of create_model: build the network as it was built before it was saved, and "
+            "give it: from_pretrained(folder, model=...)"
+        )
+    try:
+        return create_model(**architecture)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} describes a network that cannot be built: {error}") from None
+
+
+def _load(model: nn.Module, path: Path, checksum: str | None) -> None:
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no {path.name} in {path.parent}: the weights are missing")
+    safetensors = _needed("safetensors.torch")
+    data = path.read_bytes()
+    if checksum is not None and hashlib.sha256(data).hexdigest() != checksum:
+        raise ValueError(
+            f"{path} is not the file that {CARD} beside it was written for (its SHA-256 differs): truncated, or from "
+            "another model. Save or download both again."
+        )
+    try:
+        weights: dict[str, Tensor] = safetensors.load(data)
+    except Exception as error:
+        raise ValueError(f"{path} is damaged: {error}. Save or download the model again.") from None
+    expected = model.state_dict()
+    problems = [f"{name} is missing" for name in expected if name not in weights]
+    problems += [f"{name} has no place" for name in weights if name not in expected]
+    problems += [
+        f"{name} has shape {tuple(weights[name].shape)}, expected {tuple(value.shape)}"
+        for name, value in expected.items()
+        if name in weights and weights[name].shape != value.shape
+    ]
+    if problems:
+        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
+        raise ValueError(f"{path} does not fit the network: {'; '.join(problems[:3])}{more}")
+    model.load_state_dict(weights)
+
+
+def _state(model: nn.Module) -> dict[str, Tensor]:
+    """The state as safetensors takes it: on the CPU, contiguous, each tensor with memory of its own."""
+    return {name: value.detach().to("cpu", copy=True).contiguous() for name, value in model.state_dict().items()}
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Writes ``data`` under another name, and moves it into place when it is on the disk."""
+    handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(partial).chmod(0o644)
+        os.replace(partial, path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+
+
+def _name_of_group(model: nn.Module) -> str | None:
+    group = getattr(model, "group", None)
+    return None if group is None else str(group)
+
+
+def _model_card(hub_id: str, model: nn.Module) -> str:
+    group = _name_of_group(model) or "no group"
+    return (
+        "---\nlibrary_name: equicolor\ntags:\n- equicolor\n- image-classification\n---\n\n"
+        f"# {hub_id.split('/')[-1]}\n\nA colour-equivariant network ({group}).\n\n"
+        f'```python\nimport equicolor as ec\n\nmodel = ec.from_pretrained("{hub_id}")\n```\n'
+    )
+
+
+def _needed(module: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise ImportError(f"reading and writing models needs {package}: pip install {package}") from None
