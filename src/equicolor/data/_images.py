@@ -25,7 +25,7 @@ class Decoding:
 
     Args:
         size: height and width of the result.
-        fit: ``"crop"`` scales the short side to ``size`` and cuts out the centre, ``"stretch"`` scales both sides to it.
+        fit: ``"crop"`` scales the short side to ``size`` and cuts out the centre; ``"stretch"`` scales both sides.
         on_error: what to do with an image that cannot be read: ``"raise"`` an error that names it, or ``"skip"`` it.
     """
 

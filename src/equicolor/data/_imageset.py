@@ -55,7 +55,7 @@ class ImageSet(Dataset[Batch]):
     seed: int = 0
     draws: str = ""  # the original files whose rows the draws are numbered by
     masks: Source | None = None
-    origin: Encoded | None = None  # where the images were decoded from, if they were
+    origin: tuple[Encoded, ...] = ()  # where images and masks were decoded from, if they were
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -89,12 +89,12 @@ class ImageSet(Dataset[Batch]):
     @property
     def skipped_files(self) -> list[str]:
         """What could not be read so far and was left out (with ``on_error="skip"``), by workers too."""
-        return [] if self.origin is None else [self.origin.name(row) for row in self.origin.unreadable_rows()]
+        return [source.name(row) for source in self.origin for row in source.unreadable_rows()]
 
     @property
     def skipped(self) -> int:
         """How many images those are."""
-        return 0 if self.origin is None else len(self.origin.unreadable_rows())
+        return sum(int(source.unreadable.sum()) for source in self.origin)
 
     # ---------------------------------------------------------------------------------------------- fetching
 

@@ -112,7 +112,7 @@ def load(
         seed=seed,
         draws=f"{description.folder}/{cut.part}",
         masks=raw.masks,
-        origin=raw.source if isinstance(raw.source, Encoded) else None,
+        origin=tuple(part for part in (raw.source, raw.masks) if isinstance(part, Encoded)),
     )
     fits = len(rows) * source.channels * size**2 <= MEMORY_LIMIT
     return images.in_memory() if in_memory or (in_memory is None and (fits or isinstance(source, Held))) else images

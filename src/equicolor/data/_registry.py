@@ -18,7 +18,7 @@ class Split:
         only: column → the values that a row may have there.
         share: (start, stop, of): the rows of a seeded permutation from start/of to stop/of.
         shift: a colour shift that belongs to the split.
-        drawn: ranges of the embedded shapes' saturation and lighting.
+        drawn: ranges of the embedded shapes' saturation, and of the shift of their luminance by the light.
     """
 
     part: str
@@ -185,7 +185,7 @@ _ALL = (
         _SHAPES,
         name="luminance_shift_shapes3d",
         title="embedded shapes: training and A in middle light, B darker, C brighter",
-        splits=_varied_shapes("lighting", (0.4, 0.7), (0.7, 1.0), (1.0, 1.3)),
+        splits=_varied_shapes("luminance", (-1.5, -0.5), (-0.5, 0.5), (0.5, 1.5)),
         image_size=32,
     ),
     Description(

@@ -155,7 +155,11 @@ class Table(Encoded):
 
 
 class Rendered:
-    """The embedded 3D shapes, drawn as they are asked for; saturation and lighting by a draw of their own each."""
+    """The embedded 3D shapes, drawn as they are asked for.
+
+    ``drawn`` has the ranges of what varies beside their own factors, drawn for each image: ``saturation``, in [0, 1],
+    and ``luminance``, an exact shift of it by more or less light, as in :func:`equicolor.color.shift_luminance`.
+    """
 
     channels = 3
 
@@ -167,14 +171,19 @@ class Rendered:
         self.image_size = image_size
 
     def __len__(self) -> int:
-        return 480_000
+        return len(self._shapes)
 
     def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        factors = {
-            name: (low + (high - low) * uniform(rows, self._seed, name)).float()
-            for name, (low, high) in self._drawn.items()
+        amounts = {
+            name: low + (high - low) * uniform(rows, self._seed, name) for name, (low, high) in self._drawn.items()
         }
-        return self._shapes.render(rows, **factors), torch.arange(len(rows))
+        saturation, luminance = amounts.get("saturation"), amounts.get("luminance")
+        images = self._shapes.render(
+            rows,
+            saturation=None if saturation is None else saturation.float(),
+            lighting=None if luminance is None else luminance.exp().float(),
+        )
+        return images, torch.arange(len(rows))
 
 
 class Hdf5:

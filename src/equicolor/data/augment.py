@@ -25,8 +25,8 @@ Operation: TypeAlias = Callable[[Tensor], Tensor]
 #: The pipelines of the paper's experiments. Where the paper is silent, they are those of the authors' code: its CIFAR
 #: networks are trained on shifted and mirrored images, those of photographs (Caltech-101, Pets, Cars, STL-10) on random
 #: resized crops, those of 3D Shapes and Tiny-ImageNet on mirrored images, those of Hue-shift MNIST, Camelyon17 and
-#: small NORB on the images as they are. ResNet-gray sees no colour, in training and in testing. ResNet-aug is trained under
-#: hue jitter of up to a quarter of the circle.
+#: small NORB on the images as they are. ResNet-gray sees no colour, in training and in testing. ResNet-aug is trained
+#: under hue jitter of up to a quarter of the circle.
 PRESETS: dict[str, tuple[str, ...]] = {
     "none": (),
     "mnist": (),

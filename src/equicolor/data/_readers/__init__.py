@@ -18,7 +18,7 @@ class Request:
         part: which part of the original release, such as ``"train"``.
         how: how encoded images are to be decoded.
         seed: for what a reader draws.
-        drawn: the ranges of the embedded shapes' saturation and lighting, where they vary.
+        drawn: the ranges of the embedded shapes' saturation and luminance shift, where they vary.
         masks: the masks for segmentation are wanted too.
     """
 

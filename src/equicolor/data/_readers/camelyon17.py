@@ -27,22 +27,21 @@ def read(request: Request) -> Raw:
         (place for place in (request.folder, *releases) if (place / "metadata.csv").is_file()), request.folder
     )
     table = existing(folder, "metadata.csv")
-    names, numbers = [], []
     with table.open(newline="") as lines:
-        rows = csv.DictReader(lines)
-        if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
-            raise ValueError(
-                f"{table} lacks the columns {', '.join(missing)}: expected the metadata of the WILDS release"
-            )
-        for row in rows:
-            patient, node = row["patient"].zfill(3), row["node"]
-            stem = f"patient_{patient}_node_{node}"
-            names.append(f"patches/{stem}/patch_{stem}_x_{row['x_coord']}_y_{row['y_coord']}.png")
-            numbers.append((int(row["tumor"]), int(row["center"]), int(row["split"])))
-    tumor, center, split = np.array(numbers, dtype=np.int64).reshape(-1, 3).T
+        header, *rows = csv.reader(lines)
+    if missing := [name for name in _COLUMNS if name not in header]:
+        raise ValueError(f"{table} lacks the columns {', '.join(missing)}: expected the metadata of the WILDS release")
+    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+    places = zip(*(columns[name] for name in ("patient", "node", "x_coord", "y_coord")), strict=True)
+    names = [_name(patient.zfill(3), node, x, y) for patient, node, x, y in places]
+    tumor, center, split = (np.array(columns[name], dtype=np.int64) for name in ("tumor", "center", "split"))
     return Raw(
         Files(table.parent, names, request.how),
         labels(tumor, 2, table),
         CLASSES,
-        columns={"center": torch.from_numpy(center.copy()), "split": torch.from_numpy(split.copy())},
+        columns={"center": torch.from_numpy(center), "split": torch.from_numpy(split)},
     )
+
+
+def _name(patient: str, node: str, x: str, y: str) -> str:
+    return f"patches/patient_{patient}_node_{node}/patch_patient_{patient}_node_{node}_x_{x}_y_{y}.png"
