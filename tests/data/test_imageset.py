@@ -1,5 +1,6 @@
 """Fetching batches, from memory and as a stream, whole or with files that cannot be read."""
 
+import pickle
 from pathlib import Path
 
 import original_formats as formats
@@ -56,6 +57,13 @@ def test_a_loader_fetches_whole_batches_with_any_number_of_workers(pictures: Pat
     assert all(isinstance(batch, Batch) for batch in batches)
     assert torch.allclose(torch.cat([batch.images for batch in batches]), expected.images, atol=1e-6)
     assert torch.equal(torch.cat([batch.targets for batch in batches]), expected.targets)
+
+
+def test_a_set_can_be_sent_to_another_process(pictures: Path) -> None:
+    for in_memory in (True, False):
+        images = whole(pictures, in_memory=in_memory, shift="hue:uniform")
+        again = pickle.loads(pickle.dumps(images))
+        assert torch.equal(again[[3, 4]].images, images[[3, 4]].images)
 
 
 def test_a_shuffled_epoch_is_a_function_of_seed_and_epoch(pictures: Path) -> None:

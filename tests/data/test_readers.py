@@ -278,6 +278,8 @@ def test_the_original_3d_shapes_are_read_where_they_are(tmp_path: Path) -> None:
     shapes = small("shapes3d", tmp_path, "all")
     assert torch.equal(shapes.images, torch.from_numpy(images).permute(0, 3, 1, 2))
     assert shapes.labels.tolist() == [3, 1, 0, 2]
+    streamed = pickle.loads(pickle.dumps(small("shapes3d", tmp_path, "all", in_memory=False)))
+    assert torch.equal(streamed[[2, 0, 2]].images, shapes[[2, 0, 2]].images)
     halved = small("hue_shift_shapes3d", tmp_path, "test_c")  # wall 0.1, floor 0.4, object 0.9: the third row
     assert halved.original_rows.tolist() == [2]
     means = (
@@ -308,7 +310,7 @@ def test_embedded_shapes_vary_in_saturation_and_light(tmp_path: Path, name: str)
         means[split] = rgb_to_hsl(shapes[range(200)].images)[:, channel].mean((1, 2))
     assert means["test_b"].mean() < 0.8 * means["train"].mean()
     assert means["test_c"].mean() > 1.1 * means["train"].mean()
-    assert means["train"].mean() == pytest.approx(means["test_a"].mean(), rel=0.05)
+    assert means["train"].mean().item() == pytest.approx(means["test_a"].mean().item(), rel=0.05)
 
 
 def test_embedded_digits_need_no_files(tmp_path: Path) -> None:

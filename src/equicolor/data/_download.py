@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from equicolor.data._errors import DataNotFoundError
 
 _BLOCK = 1 << 20
@@ -41,6 +39,8 @@ def fetch(remote: Remote, folder: Path, progress: bool = True) -> Path:
     target = folder / (remote.unpacks_to or remote.name)
     if target.exists():
         return target
+    from filelock import FileLock  # a dependency of torch
+
     with FileLock(folder / f".{remote.name}.lock"):
         if target.exists():  # another process was faster
             return target

