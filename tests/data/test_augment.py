@@ -42,6 +42,12 @@ def test_a_draw_is_a_function_of_seed_and_step() -> None:
     assert not torch.equal(Augment(augment.pipeline, 32, seed=5, rank=1)(batch, step=3), at_three)
 
 
+@pytest.mark.parametrize("step", ["crop", "flip", "resized-crop", "hue-jitter", "colour-jitter"])
+def test_each_sample_has_its_own_draw(step: str) -> None:
+    same = images(1).expand(32, -1, -1, -1)
+    assert len(Augment(step, 32)(same).flatten(1).unique(dim=0)) >= (2 if step == "flip" else 20)
+
+
 def test_a_resumed_run_goes_on_as_if_it_had_not_stopped() -> None:
     def run(steps: range) -> list[torch.Tensor]:
         augment = Augment("photo+resnet-aug", 24, seed=1)

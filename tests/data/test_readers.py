@@ -262,6 +262,23 @@ def test_a_folder_with_splits_is_taken_as_it_is(tmp_path: Path) -> None:
     assert len(load("folder", tmp_path, "test", image_size=8)) == 4
 
 
+def test_splits_of_a_folder_number_their_classes_alike(tmp_path: Path) -> None:
+    formats.write_class_folders(tmp_path / "train", per_class=1, classes=("ant", "bee", "cat"))
+    formats.write_class_folders(tmp_path / "test", per_class=1, classes=("cat",))
+    test = load("folder", tmp_path, "test", image_size=8)
+    assert test.classes == ("ant", "bee", "cat")
+    assert test.labels.tolist() == [2]
+    with pytest.raises(DataNotFoundError, match=r"there is no folder .*val"):
+        load("folder", tmp_path, "val")
+
+
+def test_a_class_may_be_called_train(tmp_path: Path) -> None:
+    formats.write_class_folders(tmp_path, per_class=5, classes=("bus", "train"))
+    vehicles = load("folder", tmp_path, "train", image_size=8)
+    assert vehicles.classes == ("bus", "train")
+    assert len(vehicles) == 8
+
+
 def test_an_empty_class_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
     formats.write_class_folders(tmp_path)
     (tmp_path / "eel").mkdir()

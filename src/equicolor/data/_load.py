@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, cast
 import torch
 from torch import Tensor
 
+from equicolor.data._description import Description, Split
 from equicolor.data._download import fetch
 from equicolor.data._errors import DataNotFoundError
 from equicolor.data._hub import from_hub, from_parquet, parquet_files
@@ -17,7 +18,8 @@ from equicolor.data._images import Decoding, Fit, OnError
 from equicolor.data._imageset import ImageSet, Task
 from equicolor.data._random import permutation
 from equicolor.data._readers import Raw, Request
-from equicolor.data._registry import DATASETS, Description, Split
+from equicolor.data._readers.folder import split_folders
+from equicolor.data._registry import DATASETS
 from equicolor.data._sources import Encoded, Held, Resized
 from equicolor.data.shift import Shift
 
@@ -85,8 +87,8 @@ def load(
     size = image_size or (description.segmentation_size if masks else None) or description.image_size
     how = Decoding(size, fit or ("stretch" if masks else description.fit), on_error)
     home = _root(description, root)
-    if name == "folder" and (home / split).is_dir():
-        cut = Split(split)
+    if name == "folder" and split_folders(home):
+        cut = Split(split)  # cut by the user already
     request = Request(home, cut.part, how, seed, dict(cut.drawn), masks)
     raw, selected = _read(description, split, request, download, where, None if cache is None else Path(cache))
     if selected:

@@ -63,7 +63,9 @@ class Encoded:
         self.how = how
         self.image_size = how.size
         # One flag for each row, in shared memory: a worker that sets one twice counts it once, and needs no lock.
-        self.unreadable = torch.zeros(count, dtype=torch.bool).share_memory_()  # type: ignore[no-untyped-call]
+        self.unreadable = torch.zeros(count, dtype=torch.bool)
+        if how.on_error == "skip":
+            self.unreadable.share_memory_()  # type: ignore[no-untyped-call]
 
     def __len__(self) -> int:
         return len(self.unreadable)

@@ -17,7 +17,7 @@ def read(request: Request) -> Raw:
             f"{folder} holds no class folders. The validation images of ImageNet unpack into one folder: sort them "
             f"into {folder / '<WordNet id>'} first, by the ground truth of the development kit."
         )
-    return class_folders(request, folder)
+    return class_folders(request, folder, siblings=[request.folder / part for part in ("train", "val")])
 
 
 def read_tiny(request: Request) -> Raw:
