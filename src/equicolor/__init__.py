@@ -1,8 +1,31 @@
-"""Colour-equivariant deep learning for PyTorch."""
+"""Colour-equivariant deep learning for PyTorch.
+
+A feature on a group of colour moves is an ordinary tensor with the group stacked along the batch, so ordinary modules
+work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.GroupConv2d` and :class:`nn.GroupPool`.
+"""
+
+from equicolor import algorithms, color, data, groups, measure, models, nn, testing
+from equicolor.groups import Group, Hue, Luminance, Saturation, group
+from equicolor.measure import equivariance_error
+from equicolor.models import create_model, list_models
 
 __version__ = "0.1.0.dev0"
 
-from equicolor import algorithms, color, data, groups, nn
-from equicolor.groups import Group, Hue, Luminance, Saturation, group
-
-__all__ = ["Group", "Hue", "Luminance", "Saturation", "algorithms", "color", "data", "group", "groups", "nn"]
+__all__ = [
+    "Group",
+    "Hue",
+    "Luminance",
+    "Saturation",
+    "algorithms",
+    "color",
+    "create_model",
+    "data",
+    "equivariance_error",
+    "group",
+    "groups",
+    "list_models",
+    "measure",
+    "models",
+    "nn",
+    "testing",
+]

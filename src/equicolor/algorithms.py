@@ -6,9 +6,9 @@ rank R computes it as
     y = C · [ (A x) ⊛ (B w) ]
 
 with three small constant matrices A, B (R × n) and C (n × R), where ⊛ stands for R independent ordinary convolutions.
-What the convolutions themselves do (stride, dilation, grouping, transposition) does not matter to it. At equal parameter
-count, with n-th part width 1/√n, the cost relative to an ordinary network is R/n in multiplications: n for the direct
-way of rank n², below 1.5 for :func:`cyclic`.
+What the convolutions themselves do (stride, dilation, grouping, transposition) does not matter to it. With as many
+parameters as an ordinary network, which is a width divided by √n, it costs R/n times that network's multiplications:
+n times for the direct way of rank n², less than 1.5 times for :func:`cyclic`.
 """
 
 import math
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +69,7 @@ def fast(group: Group, rescale: bool = False) -> Algorithm:
 
 
 def edge_scales(group: Group) -> tuple[float, ...]:
-    """n/(n-\\|j\\|) for each element j of a truncated group, and 1 for hue: what its edge lacks of neighbours."""
+    """n/(n-abs(j)) for each element j of a truncated group, and 1 for hue: what its edge lacks of neighbours."""
 
     def of(factor: Factor) -> list[float]:
         return [1.0 if isinstance(factor, Hue) else factor.order / (factor.order - abs(j)) for j in factor.offsets]
@@ -147,22 +148,28 @@ def truncated(m: int) -> Algorithm:
     )
 
 
-def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor]) -> Tensor:
+def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor], fuse: bool = True) -> Tensor:
     """``matrix`` applied along the group: ``(columns·B, *)``, whole or in slabs ``(B, *)``, to ``(rows·B, *)``.
 
-    Eager, one matrix product is fastest. To a compiler the sums are written out, so that it fuses them with what stands
-    before and after. Channels-last features stay so.
+    Eager, one matrix product is fastest. To a compiler the sums are written out, unless ``fuse`` is False, so that it
+    fuses them with what stands before and after. Channels-last features stay so.
     """
     columns = len(matrix[0])
-    if torch.compiler.is_compiling():
-        slabs = parts.chunk(columns) if isinstance(parts, Tensor) else parts
+    if fuse and torch.compiler.is_compiling():
+        slabs = unstack(parts, columns) if isinstance(parts, Tensor) else parts
         return torch.cat([_weighted_sum(row, slabs) for row in matrix])
     stacked = parts if isinstance(parts, Tensor) else torch.cat(list(parts))
     if is_channels_last(stacked):
-        return combine(matrix, stacked.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        return combine(matrix, stacked.permute(0, 2, 3, 1), fuse).permute(0, 3, 1, 2)
     batch = stacked.shape[0] // columns
-    rows = _tensor(matrix, stacked.dtype, stacked.device) @ stacked.reshape(columns, batch * stacked[:1].numel())
+    constant = stacked.new_tensor(matrix) if torch.compiler.is_compiling() else _tensor(matrix, stacked)
+    rows = constant @ stacked.reshape(columns, batch * math.prod(stacked.shape[1:]))
     return rows.view(len(matrix) * batch, *stacked.shape[1:])
+
+
+def unstack(stacked: Tensor, count: int) -> tuple[Tensor, ...]:
+    """``(count·B, *)`` as ``count`` slabs ``(B, *)``, views."""
+    return torch.unflatten(stacked, 0, (count, stacked.shape[0] // count)).unbind(0)
 
 
 def is_channels_last(features: Tensor) -> bool:
@@ -185,8 +192,13 @@ def _weighted_sum(weights: Sequence[float], slabs: Sequence[Tensor]) -> Tensor:
     return total
 
 
+def _tensor(matrix: Matrix, like: Tensor) -> Tensor:
+    """``matrix`` in the dtype and on the device of ``like``, from memory: a copy to an accelerator would wait for it."""
+    return _cached_tensor(matrix, like.dtype, like.device)
+
+
 @lru_cache(maxsize=256)
-def _tensor(matrix: Matrix, dtype: torch.dtype, device: torch.device) -> Tensor:
+def _cached_tensor(matrix: Matrix, dtype: torch.dtype, device: torch.device) -> Tensor:
     with torch.inference_mode(False):  # a tensor made in inference mode could not be used in training later
         return torch.tensor(matrix, dtype=dtype, device=device)
 
@@ -207,7 +219,7 @@ def _roots(n: int) -> npt.NDArray[np.complex128]:
 
 
 def _coordinates(values: npt.NDArray[np.complex128], tau: complex) -> tuple[_Array, _Array]:
-    """a and b with values = a + bτ."""
+    """A and b with values = a + bτ."""
     b = values.imag / tau.imag
     return values.real - b * tau.real, b
 
@@ -218,5 +230,5 @@ def _tidy(value: float) -> float:
     return near if abs(value - near) < 1e-12 else value
 
 
-def _matrix(array: _Array) -> Matrix:
+def _matrix(array: npt.NDArray[np.floating[Any]]) -> Matrix:
     return tuple(tuple(_tidy(float(value)) for value in row) for row in array)

@@ -5,10 +5,10 @@ computed in float32 and rounded once. ``uint8`` images are accepted and divided 
 
 Two facts shape this file.
 
-*A hue shift is piecewise linear in RGB.* With ``M`` and ``m`` the largest and smallest channel, chroma ``C = M - m`` and
-the hue ``h`` in sextants (60°), a channel whose own hue is ``o`` (red 0, green 2, blue -2) has the value
-``m + C·clamp(||h - o| - 3| - 1, 0, 1)`` for ``|h - o| <= 6``. Multiplying the clamp by ``C`` leaves only ``p = C·h``, and
-``p`` is a difference of channels: nothing is divided, so greys need no epsilon and every gradient is bounded.
+*A hue shift is piecewise linear in RGB.* With ``M`` and ``m`` the largest and smallest channel, chroma ``C = M - m``
+and the hue ``h`` in sextants (60°), a channel whose own hue is ``o`` (red 0, green 2, blue -2) has the value
+``m + C·clamp(||h - o| - 3| - 1, 0, 1)`` for ``|h - o| <= 6``. Multiplying the clamp by ``C`` leaves only ``p = C·h``,
+and ``p`` is a difference of channels: nothing is divided, so greys need no epsilon and every gradient is bounded.
 
 *The rest of a colour does not know its hue.* A colour is a pure hue (smallest channel 0, largest 1), a saturation and a
 luminance. Hue shifts move the first alone, saturation and luminance shifts the other two alone; so they commute, and
@@ -97,11 +97,12 @@ def shift_hue(images: Tensor, degrees: Shift) -> Tensor:
     shift = _per_image(degrees, work)
     parts = _hue_parts(work)
     # The shift decomposes into whole thirds of the circle, which are exact, and a rest, which is rounded.
-    channels = [_hue_channel(parts, _wrapped(shift / 60.0 - hue)) for hue in _CHANNEL_HUES]
+    peaks = work.new_tensor(_CHANNEL_HUES).view(3, 1, 1)
+    turned = _hue_channel(parts, _wrapped(shift / 60.0 - peaks))
     thirds = torch.round(shift / 120.0)
     source = torch.remainder(torch.arange(3, device=work.device).view(3, 1, 1) - thirds.long(), 3)
     permuted = torch.take_along_dim(work, source, dim=-3)
-    return _where_exact(shift == thirds * 120.0, permuted, torch.cat(channels, dim=-3), degrees).to(images.dtype)
+    return _where_exact(shift == thirds * 120.0, permuted, turned, degrees).to(images.dtype)
 
 
 def shift_saturation(images: Tensor, shift: Shift, action: Action = "exact", space: Space = "hsl") -> Tensor:
@@ -213,7 +214,8 @@ def as_images(images: Tensor) -> Tensor:
             "For a PIL image or an array: torch.from_numpy(numpy.array(image)).permute(2, 0, 1)."
         )
     if images.dim() < 3 or images.shape[-3] != 3:
-        hint = " This looks like channels-last data: use .permute." if images.dim() >= 3 and images.shape[-1] == 3 else ""
+        channels_last = images.dim() >= 3 and images.shape[-1] == 3
+        hint = " The channels come last here: move them with .movedim(-1, -3)." if channels_last else ""
         raise ValueError(f"expected RGB images (*, 3, H, W), got shape {tuple(images.shape)}.{hint}")
     if images.dtype == torch.uint8:
         return images.to(torch.get_default_dtype()) / 255
@@ -235,7 +237,7 @@ def check_range(images: Tensor) -> None:
     if low < -_RANGE_TOLERANCE or high > 1 + _RANGE_TOLERANCE:
         raise ValueError(
             f"images must be RGB in [0, 1], got values from {low:.4g} to {high:.4g}. The usual cause is normalising by "
-            "mean and std before the lift: hand over plain RGB and let Lift(group, mean=..., std=...) normalise after it. "
+            "mean and std before the lift: hand over plain RGB and let Lift(group, mean=..., std=...) normalise after. "
             "Images in [0, 255] belong in uint8, or divided by 255; resampling overshoot wants .clamp(0, 1)."
         )
 
@@ -288,35 +290,37 @@ def _unless_zero(by: Shift, images: Tensor, moved: Tensor, shift: Shift) -> Tens
 
 class _HueParts(NamedTuple):
     smallest: Tensor  # m, (*, 1, H, W) like the others
+    largest: Tensor  # M
     chroma: Tensor  # C = M - m
     chroma_hue: Tensor  # p = C·h, with the hue h in sextants, in [-3, 3]
+    base: Tensor  # m - C
 
 
 def _hue_parts(images: Tensor) -> _HueParts:
-    red, green, blue = images.split(1, dim=-3)
+    red, green, blue = torch.split(images, 1, dim=-3)
     largest = torch.maximum(torch.maximum(red, green), blue)
     smallest = torch.minimum(torch.minimum(red, green), blue)
     chroma = largest - smallest
     chroma_hue = torch.where(
         largest == red,
         green - blue,
-        torch.where(
-            largest == green, torch.add(blue - red, chroma, alpha=2), torch.sub(red - green, chroma, alpha=2)
-        ),
+        torch.where(largest == green, torch.add(blue - red, chroma, alpha=2), torch.sub(red - green, chroma, alpha=2)),
     )
-    return _HueParts(smallest, chroma, chroma_hue)
+    return _HueParts(smallest, largest, chroma, chroma_hue, smallest - chroma)
 
 
 def _hue_channel(parts: _HueParts, offset: Shift) -> Tensor:
-    """One channel of the colours whose hue lies ``offset`` sextants (in [-3, 3]) above where the channel peaks."""
-    smallest, chroma, chroma_hue = parts
-    # Written with alpha and addcmul, so that products are not rounded before they are added.
+    """One channel of the colours whose hue lies ``offset`` sextants (in [-3, 3]) above where the channel peaks.
+
+    All three at once for a tensor of offsets with three channels.
+    """
+    # Written with alpha and addcmul, so that products are not rounded before they are added; in place, for the caches.
     if isinstance(offset, Tensor):
-        distance = torch.addcmul(chroma_hue, offset, chroma).abs()
+        height = torch.addcmul(parts.chroma_hue, offset, parts.chroma)
     else:
-        distance = torch.add(chroma_hue, chroma, alpha=offset).abs()
-    height = torch.sub(distance, chroma, alpha=3).abs() - chroma
-    return smallest + torch.minimum(height.clamp_min(0), chroma)
+        height = torch.add(parts.chroma_hue, parts.chroma, alpha=offset)
+    height = height.abs_().sub_(parts.chroma, alpha=3).abs_().add_(parts.base)
+    return height.clamp(parts.smallest, parts.largest)
 
 
 def _wrapped(sextants: Tensor) -> Tensor:
@@ -325,16 +329,31 @@ def _wrapped(sextants: Tensor) -> Tensor:
 
 def _hue_orbit(images: Tensor, degrees: Sequence[float]) -> Tensor:
     """``images`` turned by each of ``degrees``: ``(len(degrees), *, 3, H, W)``; multiples of 120° are permutations."""
-    # Turning by 120° moves each channel to the next, so channel c of shift d is channel 0 of shift d - 120°·c: shifts
-    # that differ by 120° share their channels.
+    # Turning by 120° moves each channel to the next: channel c of the shift d is channel 0 of the shift d - 120°·c.
     wanted = [[(float(d) - 120.0 * channel) % 360.0 for channel in range(3)] for d in degrees]
-    known: dict[float, Tensor] = dict(zip((0.0, 240.0, 120.0), images.split(1, dim=-3), strict=True))
-    parts = None
-    for angle in {angle: None for angles in wanted for angle in angles if angle not in known}:
-        parts = parts or _hue_parts(images)
-        known[angle] = _hue_channel(parts, angle / 60.0 - (6.0 if angle > 180.0 else 0.0))
-    turned = torch.cat([known[angle] for angles in wanted for angle in angles], dim=-3)
-    return turned.unflatten(-3, (len(wanted), 3)).movedim(-4, 0)
+    known: dict[float, Tensor] = dict(zip((0.0, 240.0, 120.0), torch.split(images, 1, dim=-3), strict=True))
+    parts = None if all(angles[0] in known for angles in wanted) else _hue_parts(images)
+    if torch.compiler.is_compiling():  # one expression for each element: a compiler makes one pass of all
+        elements = []
+        for angles in wanted:
+            if parts is None or angles[0] in known:
+                elements.append(torch.cat([known[angle] for angle in angles], dim=-3))
+            else:
+                offsets = [_sextants(angle) for angle in angles]
+                elements.append(_hue_channel(parts, images.new_tensor(offsets).view(3, 1, 1)))
+        return torch.stack(elements)
+    turned = images.new_empty(len(wanted), *images.shape)  # each channel computed once, and written where it belongs
+    for element, angles in enumerate(wanted):
+        for channel, angle in enumerate(angles):
+            if angle not in known and parts is not None:
+                known[angle] = _hue_channel(parts, _sextants(angle))
+            turned[element].narrow(-3, channel, 1).copy_(known[angle])
+    return turned
+
+
+def _sextants(degrees: float) -> float:
+    """Degrees in [0, 360) as sextants in (-3, 3]."""
+    return degrees / 60.0 - (6.0 if degrees > 180.0 else 0.0)
 
 
 # ------------------------------------------------------------------------------------------------ saturation, luminance
@@ -386,15 +405,15 @@ def _move(value: Tensor, shift: Shift, action: Action) -> Tensor:
     """``value`` in [0, 1] moved by ``shift``.
 
     ``exact`` adds the shift to the logit, which is the Möbius map x ↦ kx/(1 + (k-1)x) with k = e^shift. With
-    k = rise/fall and the larger of the two 1, no shift overflows.
+    k = rise/fall and the larger of the two 1, no shift overflows; held at 80, where all is at the end, none underflows.
     """
     check_action(action)
     if action == "clamp":
         return (value + shift).clamp(0, 1)
     if isinstance(shift, Tensor):
-        rise, fall = shift.clamp_max(0).exp(), (-shift).clamp_max(0).exp()
+        rise, fall = shift.clamp(-80, 0).exp(), (-shift).clamp(-80, 0).exp()
         return rise * value / (fall * (1 - value) + rise * value)
-    up, down = math.exp(min(shift, 0.0)), math.exp(min(-shift, 0.0))
+    up, down = math.exp(max(min(shift, 0.0), -80.0)), math.exp(max(min(-shift, 0.0), -80.0))
     return up * value / (down * (1 - value) + up * value)
 
 
@@ -416,9 +435,9 @@ def _to_rgb(images: Tensor, space: Space) -> Tensor:
     if isinstance(images, Tensor) and not images.is_floating_point():
         raise TypeError(f"expected hue in degrees beside {space[1:].upper()} in [0, 1] as floats, got {images.dtype}")
     images = as_images(images)
-    degrees, saturation, luminance = _working(images).split(1, dim=-3)
+    degrees, saturation, luminance = torch.split(_working(images), 1, dim=-3)
     sextants = _wrapped(degrees / 60)
     one = torch.ones_like(sextants)
-    unit = _HueParts(torch.zeros_like(one), one, sextants)
-    pure = torch.cat([_hue_channel(unit, -hue) for hue in _CHANNEL_HUES], dim=-3)
+    unit = _HueParts(torch.zeros_like(one), one, one, sextants, -one)
+    pure = _hue_channel(unit, -sextants.new_tensor(_CHANNEL_HUES).view(3, 1, 1))
     return _place(pure, saturation, luminance, space).to(images.dtype)

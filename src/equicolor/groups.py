@@ -88,6 +88,14 @@ class Group(ABC):
             index = index * factor.order + place
         return index
 
+    def describe(self, element: Element) -> str:
+        """What an element does, in words.
+
+        >>> group("hue4-sat3").describe((1, -1))
+        'hue +90°, saturation -0.4'
+        """
+        return ", ".join(f._describe(part) for f, part in zip(self.factors, self._parts(element), strict=True))
+
     def act_on_images(self, element: Element, images: Tensor) -> Tensor:
         """The paper's φ: the colours of ``images`` moved by ``element``.
 
@@ -137,7 +145,7 @@ class Group(ABC):
         return lifted.reshape(self.order * images.shape[0], *images.shape[1:])
 
     def _orbit(self, parts: Sequence[Sequence[int]], images: Tensor) -> Tensor:
-        """All combinations of the factors' given moves; the axes in the order of the factors, then those of ``images``."""
+        """All combinations of the factors' given moves, an axis for each factor, then the axes of ``images``."""
         moves: dict[str, Any] = {}
         for factor, own in zip(self.factors, parts, strict=True):
             moves |= factor._moves(own)
@@ -150,10 +158,10 @@ class Group(ABC):
         if features.dim() == 0 or features.shape[0] % self.order:
             raise ValueError(
                 f"expected a feature on {self}, stacked along the batch axis as (G·B, …) with G = {self.order}, got "
-                f"shape {tuple(features.shape)}: {features.shape[0] if features.dim() else 0} rows are not a multiple of "
-                f"{self.order}. Lift images first, with Lift or group.lift."
+                f"shape {tuple(features.shape)}, whose first axis is not a multiple of {self.order}. "
+                "Lift images first, with Lift or group.lift."
             )
-        return features.unflatten(0, (*self.shape, features.shape[0] // self.order))
+        return torch.unflatten(features, 0, (*self.shape, features.shape[0] // self.order))
 
     def __mul__(self, other: object) -> "Group":
         return Product(self.factors + other.factors) if isinstance(other, Group) else NotImplemented
@@ -203,6 +211,9 @@ class Factor(Group):
     @abstractmethod
     def _shift(self, features: Tensor, part: int, axis: int) -> Tensor:
         """The action on a feature's own group axis."""
+
+    @abstractmethod
+    def _describe(self, part: int) -> str: ...
 
     @abstractmethod
     def _moves(self, parts: Sequence[int]) -> dict[str, Any]:
@@ -268,6 +279,9 @@ class Hue(Factor):
     def _shift(self, features: Tensor, part: int, axis: int) -> Tensor:
         return features.roll(-part, dims=axis)
 
+    def _describe(self, part: int) -> str:
+        return f"hue +{self.degrees(part):g}°"
+
     def _moves(self, parts: Sequence[int]) -> dict[str, Any]:
         return {"degrees": [self.degrees(part) for part in parts]}
 
@@ -316,6 +330,9 @@ class _Translations(Factor):
             return torch.cat([features.narrow(axis, self.n - keep, keep), zeros], dim=axis)
         return torch.cat([zeros, features.narrow(axis, 0, keep)], dim=axis)
 
+    def _describe(self, part: int) -> str:
+        return f"{self._quantity} {self.step * part:+g}"
+
     def _moves(self, parts: Sequence[int]) -> dict[str, Any]:
         shifts = [self.step * part for part in parts]
         return {self._quantity: shifts, f"{self._quantity}_action": self.action, "space": self.space}
@@ -329,7 +346,8 @@ class Saturation(_Translations):
         n: how many elements; 3 stands for {-1, 0, 1}.
         step: the shift between neighbours: of the saturation for ``clamp`` (default 0.1), of its logit for ``exact``
             (default 0.4, which takes a saturation of 0.5 to 0.6).
-        action: ``"exact"``, a true group action, or ``"clamp"``, the paper's. See :func:`equicolor.color.shift_saturation`.
+        action: ``"exact"``, a true group action, or ``"clamp"``, the paper's: see
+            :func:`equicolor.color.shift_saturation`.
         space: ``"hsl"``, as in the paper, or ``"hsv"``, as in its authors' code.
 
     >>> str(Saturation(3, step=0.05, action="clamp"))
@@ -339,6 +357,7 @@ class Saturation(_Translations):
     prefix: ClassVar[str] = "sat"
     axis: ClassVar[int] = 1
     _quantity: ClassVar[str] = "saturation"
+
 
 @dataclass(frozen=True)
 class Luminance(_Translations):
@@ -351,6 +370,7 @@ class Luminance(_Translations):
     prefix: ClassVar[str] = "lum"
     axis: ClassVar[int] = 2
     _quantity: ClassVar[str] = "luminance"
+
 
 @dataclass(frozen=True, repr=False)
 class Product(Group):
@@ -438,8 +458,9 @@ def _factor(match: re.Match[str], name: str) -> Factor:
 
 def _unknown(name: str) -> ValueError:
     return ValueError(
-        f"unknown group {name!r}. A name is one or more of hueN, satN and lumN joined by '-', with N elements each, such "
-        "as 'hue4', 'sat3', 'lum3', 'hue4-sat3'; sat and lum take arguments: 'sat3(step=0.05,action=clamp,space=hsv)'."
+        f"unknown group {name!r}. A name is one or more of hueN, satN and lumN joined by '-', with N elements each, "
+        "such as 'hue4', 'sat3', 'lum3', 'hue4-sat3'; sat and lum take arguments: "
+        "'sat3(step=0.05,action=clamp,space=hsv)'."
     )
 
 

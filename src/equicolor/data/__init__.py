@@ -1,4 +1,4 @@
-"""Data sets by name, colour shifts as protocols, and augmentation.
+"""The data: embedded sets, the paper's sets, colour shifts as protocols, and augmentation.
 
 >>> from equicolor.data import list_datasets
 >>> "hue_shift_mnist" in list_datasets()

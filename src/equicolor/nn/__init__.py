@@ -1,8 +1,16 @@
-"""Layers: the three that know about the group, and the CEConv baseline. All others come from ``torch.nn`` as they are."""
+"""Layers: those that know about the group, and the CEConv baseline. All others are those of ``torch.nn``."""
 
-from equicolor.nn._ceconv import CEConvLift
+from equicolor.nn._ceconv import CEConv2d, CEConvLift, CEConvTranspose2d
 from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d
 from equicolor.nn._lift import Lift
 from equicolor.nn._pool import GroupPool
 
-__all__ = ["CEConvLift", "GroupConv2d", "GroupConvTranspose2d", "GroupPool", "Lift"]
+__all__ = [
+    "CEConv2d",
+    "CEConvLift",
+    "CEConvTranspose2d",
+    "GroupConv2d",
+    "GroupConvTranspose2d",
+    "GroupPool",
+    "Lift",
+]

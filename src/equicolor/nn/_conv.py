@@ -7,6 +7,7 @@ of the first element first (the group's elements are also the filters' offsets h
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Literal, TypeAlias
 
 import torch
@@ -14,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from equicolor import algorithms
-from equicolor.algorithms import Algorithm, combine, is_channels_last
+from equicolor.algorithms import combine, is_channels_last, unstack
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 
@@ -61,6 +62,10 @@ class _GroupConv(nn.Module):
         self.stride = _pair("stride", stride)
         self.dilation = _pair("dilation", dilation)
         self.algorithm, self.rescale = algorithm, rescale
+        # Constants of the group: made here, so that a compiler need not trace how.
+        self._bilinear = algorithms.fast(self.group, rescale)
+        self._bank = algorithms.filter_bank(self.group)
+        self._scales = algorithms.edge_scales(self.group) if rescale else (1.0,) * self.group.order
         first, second = (out_channels, in_channels) if self._output_first else (in_channels, out_channels)
         shape = (first, self.group.order * second // groups, *self.kernel_size)
         self.weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
@@ -94,45 +99,45 @@ class _GroupConv(nn.Module):
         """The group convolution in terms of the ordinary ``convolution(features, filters, bias)``."""
         if self.chosen_algorithm == "direct":
             return self._convolve_direct(features, convolution)
-        algorithm = algorithms.fast(self.group, self.rescale)
-        slabs = combine(algorithm.feature, features).chunk(algorithm.rank)
-        filters = self._transformed_weight(algorithm)
+        algorithm = self._bilinear
+        slabs = unstack(combine(algorithm.feature, features), algorithm.rank)
+        filters = self._transformed_weight()
         # Where the first column of the inverse is all ones, a bias of the first convolution reaches every element.
         shared = self.bias is not None and all(row[0] == 1 for row in algorithm.inverse)
         biases = [self.bias if shared else None, *[None] * (algorithm.rank - 1)]
         result = combine(algorithm.inverse, [convolution(*each) for each in zip(slabs, filters, biases, strict=True)])
         return result if self.bias is None or shared else result + self.bias.view(-1, 1, 1)
 
-    def _transformed_weight(self, algorithm: Algorithm) -> Sequence[Tensor]:
-        with torch.autocast(self.weight.device.type, enabled=False):
-            taps = self.weight.unflatten(1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
-            return combine(algorithm.filter, taps).chunk(algorithm.rank)
+    def _transformed_weight(self) -> Sequence[Tensor]:
+        """The filters of the bilinear algorithm's convolutions; in full precision, since they are sums of filters."""
+        device = self.weight.device.type
+        with torch.autocast(device, enabled=False) if torch.amp.is_autocast_available(device) else nullcontext():
+            taps = torch.unflatten(self.weight, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
+            return unstack(combine(self._bilinear.filter, taps, fuse=False), self._bilinear.rank)
 
     def _convolve_direct(self, features: Tensor, convolution: _Convolution) -> Tensor:
         """One ordinary convolution with the full filter bank, the group's elements side by side as channels."""
         order, groups = self.group.order, self.groups
         bias = None if self.bias is None else self.bias.view(groups, 1, -1).expand(-1, order, -1).flatten()
-        channels_last = is_channels_last(features)
-        side_by_side = _elements_to_channels(features, order, groups, channels_last)
+        layout = torch.channels_last if is_channels_last(features) else torch.contiguous_format
+        side_by_side = _elements_to_channels(features, order, groups).contiguous(memory_format=layout)
         result = convolution(side_by_side, self._filter_bank(), bias)
-        return _elements_to_batch(result, order, groups, channels_last)
+        return _elements_to_batch(result, order, groups).contiguous(memory_format=layout)
 
     def _filter_bank(self) -> Tensor:
         order = self.group.order
-        taps = self.weight.unflatten(1, (order, -1)).unbind(1)
+        taps = torch.unflatten(self.weight, 1, (order, -1)).unbind(1)
         zero = torch.zeros_like(taps[0])
-        places = algorithms.filter_bank(self.group)
-        scales = algorithms.edge_scales(self.group) if self.rescale else (1.0,) * order
 
         def block(row: int, column: int) -> Tensor:
             g, h = (row, column) if self._output_first else (column, row)
-            tap = places[g][h]
+            tap = self._bank[g][h]
             if tap is None:
                 return zero
-            return taps[tap] if scales[g] == 1 else taps[tap] * scales[g]
+            return taps[tap] if self._scales[g] == 1 else taps[tap] * self._scales[g]
 
         rows = [torch.cat([block(row, column) for column in range(order)], dim=1) for row in range(order)]
-        return torch.stack(rows).unflatten(1, (self.groups, -1)).transpose(0, 1).flatten(0, 2)
+        return torch.unflatten(torch.stack(rows), 1, (self.groups, -1)).transpose(0, 1).flatten(0, 2)
 
     def extra_repr(self) -> str:
         parts = [str(self.group), f"{self.in_channels}", f"{self.out_channels}", f"kernel_size={self.kernel_size}"]
@@ -154,15 +159,16 @@ class _GroupConv(nn.Module):
 
 
 class GroupConv2d(_GroupConv):
-    """Group convolution of a feature on the group: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``.
+    r"""Group convolution of a feature on the group: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``.
 
     Args:
         group: a group or its name.
         in_channels, out_channels: of each element of the group.
-        kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype: as in :class:`torch.nn.Conv2d`.
+        kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype: as in
+            :class:`torch.nn.Conv2d`.
         algorithm: ``"fast"`` sums over the group by a bilinear algorithm, ``"direct"`` by one convolution with the full
             filter bank; ``"auto"`` takes the one that is faster at this size. The parameters are the same.
-        rescale: multiply element j of a truncated group by n/(n-\|j\|), to make up for the neighbours that its edge
+        rescale: multiply element j of a truncated group by n/(n-abs(j)), to make up for the neighbours that its edge
             lacks. The paper's code does so, the paper does not say so.
 
     >>> GroupConv2d("hue4", 16, 32, 3, padding=1)(torch.rand(8, 16, 10, 12)).shape
@@ -190,7 +196,18 @@ class GroupConv2d(_GroupConv):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(
-            group, in_channels, out_channels, kernel_size, stride, dilation, groups, bias, algorithm, rescale, device, dtype
+            group,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            dilation,
+            groups,
+            bias,
+            algorithm,
+            rescale,
+            device,
+            dtype,
         )
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise ValueError(
@@ -264,7 +281,18 @@ class GroupConvTranspose2d(_GroupConv):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(
-            group, in_channels, out_channels, kernel_size, stride, dilation, groups, bias, algorithm, rescale, device, dtype
+            group,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            dilation,
+            groups,
+            bias,
+            algorithm,
+            rescale,
+            device,
+            dtype,
         )
         if padding_mode != "zeros":
             raise ValueError(f"a transposed convolution takes padding_mode='zeros' only, got {padding_mode!r}")
@@ -293,7 +321,9 @@ class GroupConvTranspose2d(_GroupConv):
             )
         ]
         most = [low + max(s, d) - 1 for low, s, d in zip(least, self.stride, self.dilation, strict=True)]
-        if len(wanted) != 2 or any(not low <= size <= high for low, size, high in zip(least, wanted, most, strict=True)):
+        if len(wanted) != 2 or any(
+            not low <= size <= high for low, size, high in zip(least, wanted, most, strict=True)
+        ):
             raise ValueError(f"output_size must lie between {least} and {most} for this input, got {list(output_size)}")
         return wanted[0] - least[0], wanted[1] - least[1]
 
@@ -313,20 +343,15 @@ def _pair(name: str, value: Size, least: int = 1) -> tuple[int, int]:
     return pair[0], pair[1]
 
 
-def _elements_to_channels(features: Tensor, order: int, groups: int, channels_last: bool) -> Tensor:
+def _elements_to_channels(features: Tensor, order: int, groups: int) -> Tensor:
     """``(G·B, C, H, W)`` to ``(B, G·C, H, W)``, the elements inside each of the convolution's ``groups``."""
-    batch = features.shape[0] // order
-    if channels_last:
-        split = features.permute(0, 2, 3, 1).unflatten(0, (order, batch)).unflatten(-1, (groups, -1))
-        return split.permute(1, 2, 3, 4, 0, 5).flatten(3).permute(0, 3, 1, 2)
-    split = features.unflatten(0, (order, batch)).unflatten(2, (groups, -1))
-    return split.permute(1, 2, 0, 3, 4, 5).flatten(1, 3)
+    slabs = unstack(features, order)
+    if groups == 1:
+        return torch.cat(slabs, dim=1)
+    return torch.stack([torch.unflatten(slab, 1, (groups, -1)) for slab in slabs], dim=2).flatten(1, 3)
 
 
-def _elements_to_batch(features: Tensor, order: int, groups: int, channels_last: bool) -> Tensor:
+def _elements_to_batch(features: Tensor, order: int, groups: int) -> Tensor:
     """The inverse of :func:`_elements_to_channels`."""
-    if channels_last:
-        split = features.permute(0, 2, 3, 1).unflatten(-1, (groups, order, -1))
-        return split.permute(4, 0, 1, 2, 3, 5).flatten(4).flatten(0, 1).permute(0, 3, 1, 2)
-    split = features.unflatten(1, (groups, order, -1))
-    return split.permute(2, 0, 1, 3, 4, 5).flatten(2, 3).flatten(0, 1)
+    slabs = torch.unflatten(features, 1, (groups, order, -1)).unbind(2)
+    return torch.cat([slab.flatten(1, 2) for slab in slabs])

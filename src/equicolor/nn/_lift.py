@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from equicolor import color
+from equicolor.algorithms import is_channels_last
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 
@@ -55,6 +56,8 @@ class Lift(nn.Module):
         if not torch.compiler.is_compiling():
             self._check(images)
         lifted = self.group.lift(images)
+        if is_channels_last(images):
+            lifted = lifted.contiguous(memory_format=torch.channels_last)
         return (lifted - self.mean) / self.std if self.normalizes else lifted
 
     def _check(self, images: Tensor) -> None:
@@ -68,9 +71,7 @@ class Lift(nn.Module):
     def extra_repr(self) -> str:
         if not self.normalizes:
             return str(self.group)
-        mean, std = (
-            tuple(round(value, 4) for value in buffer.flatten().tolist()) for buffer in (self.mean, self.std)
-        )
+        mean, std = (tuple(round(value, 4) for value in buffer.flatten().tolist()) for buffer in (self.mean, self.std))
         return f"{self.group}, mean={mean}, std={std}"
 
 

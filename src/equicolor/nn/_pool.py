@@ -4,6 +4,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
+from equicolor.algorithms import is_channels_last
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 
@@ -28,8 +29,11 @@ class GroupPool(nn.Module):
         self.reduce = reduce
 
     def forward(self, features: Tensor) -> Tensor:
-        elements = self.group.split(features).flatten(0, len(self.group.shape) - 1)
-        return elements.amax(0) if self.reduce == "max" else elements.mean(0)
+        if is_channels_last(features):
+            return self.forward(features.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        elements = self.group.split(features)
+        axes = tuple(range(len(self.group.shape)))
+        return elements.amax(axes) if self.reduce == "max" else elements.mean(axes)
 
     def extra_repr(self) -> str:
         return f"{self.group}, reduce={self.reduce!r}"

@@ -1,0 +1,154 @@
+"""Measuring equivariance: the paper's relative error, for each element of a group and each layer of a network."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias, overload
+
+import torch
+from torch import Tensor, nn
+
+from equicolor.groups import Element, Group
+from equicolor.groups import group as as_group
+
+#: What a measurement acts on: plain RGB images, or features on the group.
+Inputs: TypeAlias = Literal["images", "features"]
+Fill: TypeAlias = Literal["overlap", "zero"]
+
+
+@overload
+def equivariance_error(
+    module: Callable[[Tensor], Tensor],
+    images: Tensor,
+    group: Group | str,
+    *,
+    layers: Literal[False] = False,
+    fill: Fill = "overlap",
+    acts_on: Inputs = "images",
+) -> Tensor: ...
+
+
+@overload
+def equivariance_error(
+    module: Callable[[Tensor], Tensor],
+    images: Tensor,
+    group: Group | str,
+    *,
+    layers: Literal[True],
+    fill: Fill = "overlap",
+    acts_on: Inputs = "images",
+) -> dict[str, Tensor]: ...
+
+
+def equivariance_error(
+    module: Callable[[Tensor], Tensor],
+    images: Tensor,
+    group: Group | str,
+    *,
+    layers: bool = False,
+    fill: Fill = "overlap",
+    acts_on: Inputs = "images",
+) -> Tensor | dict[str, Tensor]:
+    """The paper's relative error ‖f(φ(g, x)) - ϕ(g, f(x))‖ / ‖f(φ(g, x)) + ϕ(g, f(x))‖ for each element g.
+
+    A result on the group, ``(G·B, *)``, is compared with the moved feature; one that no longer knows the group,
+    ``(B, *)``, with itself: its error is the paper's error of invariance. A module is measured in eval mode and left as
+    it was; nothing is learned from the measurement.
+
+    Args:
+        module: a function of a batch, from images to features or to pooled results.
+        images: RGB in [0, 1], ``(B, 3, H, W)``; or features ``(G·B, C, H, W)`` with ``acts_on="features"``.
+        group: the group, or its name.
+        layers: measure every layer of a module on the way, too.
+        fill: in a truncated group, what is moved in from outside the window is unknown. ``"overlap"`` compares the
+            elements that are known on both sides; ``"zero"`` takes the unknown for zero, as the paper writes it.
+        acts_on: what kind of input ``images`` is.
+
+    Returns:
+        The error of each element, ``(G,)``, in the order of ``group.elements``; with ``layers``, a dict of these by
+        layer name in the order of their calls, which ends with the module itself under the name ``"output"``.
+
+    >>> from equicolor.nn import Lift
+    >>> equivariance_error(Lift("hue3"), torch.rand(2, 3, 8, 8), "hue3").tolist()
+    [0.0, 0.0, 0.0]
+    """
+    group = as_group(group)
+    if fill not in ("overlap", "zero"):
+        raise ValueError(f"unknown fill {fill!r}: expected 'overlap' or 'zero'")
+    if acts_on not in ("images", "features"):
+        raise ValueError(f"unknown acts_on {acts_on!r}: expected 'images' or 'features'")
+    if layers and not isinstance(module, nn.Module):
+        raise TypeError(f"only an nn.Module has layers to measure, got {type(module).__name__}")
+    if images.dim() == 0 or images.shape[0] == 0:
+        raise ValueError(f"expected at least one image to measure on, got shape {tuple(images.shape)}")
+    act = group.act_on_images if acts_on == "images" else group.act_on_features
+    batch = images.shape[0] if acts_on == "images" else group.split(images).shape[len(group.shape)]
+
+    with evaluating(module):
+        still = _outputs(module, images, layers)
+        errors: dict[str, list[float]] = {name: [] for name, output in still.items() if _rows(output, batch, group)}
+        if "output" not in errors:
+            raise ValueError(
+                f"expected a result (G·B, …) = ({group.order * batch}, …) or (B, …) = ({batch}, …), "
+                f"got shape {tuple(still['output'].shape)}"
+            )
+        for element in group:
+            moved = _outputs(module, act(element, images), layers)
+            for name in errors:
+                errors[name].append(_relative_error(moved[name], still[name], element, group, batch, fill))
+    result = {name: torch.tensor(values, dtype=torch.float64) for name, values in errors.items()}
+    return result if layers else result["output"]
+
+
+@contextmanager
+def evaluating(module: object) -> Iterator[None]:
+    """Eval mode, without gradients; afterwards every submodule is in the mode it was in."""
+    modes = {m: m.training for m in module.modules()} if isinstance(module, nn.Module) else {}
+    for submodule in modes:
+        submodule.training = False
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for submodule, training in modes.items():
+            submodule.training = training
+
+
+def _outputs(module: Callable[[Tensor], Tensor], inputs: Tensor, layers: bool) -> dict[str, Tensor]:
+    """What each layer gives, by name in the order of the calls, and at last the whole under ``"output"``."""
+    outputs: dict[str, Tensor] = {}
+    handles = []
+    if layers and isinstance(module, nn.Module):
+        for path, layer in module.named_modules():
+            if path and not any(layer.children()):
+
+                def keep(_layer: nn.Module, _inputs: Any, output: Any, path: str = path) -> None:
+                    if isinstance(output, Tensor):
+                        calls = sum(name.partition("#")[0] == path for name in outputs)
+                        # A copy, since the next layer may work in place.
+                        outputs[f"{path}#{calls + 1}" if calls else path] = output.clone()
+
+                handles.append(layer.register_forward_hook(keep))
+    try:
+        outputs["output"] = module(inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return outputs
+
+
+def _rows(output: Tensor, batch: int, group: Group) -> bool:
+    return output.dim() > 0 and output.shape[0] in (batch, group.order * batch)
+
+
+def _relative_error(moved: Tensor, still: Tensor, element: Element, group: Group, batch: int, fill: Fill) -> float:
+    """‖moved - ϕ(still)‖ / ‖moved + ϕ(still)‖, 0 where both vanish."""
+    if still.shape[0] == group.order * batch and group.order > 1:
+        still = group.act_on_features(element, still)
+        if fill == "overlap":
+            known = group.overlap(element).to(still.device).repeat_interleave(batch)
+            still, moved = still[known], moved[known]
+    still, moved = still.double(), moved.double()
+    difference, total = (moved - still).norm().item(), (moved + still).norm().item()
+    if difference == 0:
+        return 0.0
+    return difference / total if total else float("inf")

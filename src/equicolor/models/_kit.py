@@ -1,0 +1,143 @@
+"""The layer kits: what a convolution, a lift, a pool and a width are in a conventional, a group and a CEConv network.
+
+A network of the zoo is written once, in terms of a kit. Norms, activations and spatial pooling are the same in all
+three: they treat the samples of a batch alike, and the group is stacked along the batch.
+"""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+from torch import nn
+
+from equicolor.groups import Group, Hue
+from equicolor.groups import group as as_group
+from equicolor.nn import CEConv2d, CEConvLift, CEConvTranspose2d, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
+from equicolor.nn._conv import Choice
+
+Width: TypeAlias = Literal["paper", "fast"] | int
+Channels: TypeAlias = float | Sequence[float]
+Maker: TypeAlias = Callable[..., nn.Module]
+
+_CECONV_NAME = re.compile(r"ceconv(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kit:
+    """The layers of one kind of network. The makers of convolutions take the arguments of :class:`torch.nn.Conv2d`.
+
+    Attributes:
+        config: what made this kit, as :func:`make_kit` takes it.
+        group: what the features live on.
+        lift: makes the layer from images to what the first convolution takes: checked and normalised.
+        first: makes that first convolution, from its output channels on.
+        conv, conv_transpose: make convolutions of features.
+        projection: makes the 1×1 convolution of a shortcut.
+        pool: makes the layer from features on the group to invariant ones.
+        narrowing: what divides the conventional widths to keep the parameter count, given the filters' mean area.
+    """
+
+    config: dict[str, Any]
+    group: Group | None
+    lift: Maker
+    first: Maker
+    conv: Maker
+    conv_transpose: Maker
+    projection: Maker
+    pool: Maker
+    narrowing: Callable[[float], float]
+
+    def widths(self, conventional: Sequence[int], area: float = 9) -> list[int]:
+        """The widths of this network for those of the conventional one, by the kit's rule.
+
+        ``"paper"`` rounds down, ``"fast"`` to the nearest multiple of 8 and at least 8, where convolutions run best; a
+        number is the first width, from which the others follow in proportion.
+        """
+        rule: Width = self.config["width"]
+        if isinstance(rule, int):
+            return [max(1, rule * width // conventional[0]) for width in conventional]
+        narrowed = [width / self.narrowing(area) for width in conventional]
+        if rule == "fast":
+            return [max(8, 8 * math.floor(width / 8 + 0.5)) for width in narrowed]
+        return [max(1, int(width)) for width in narrowed]
+
+
+def make_kit(
+    group: Group | str | None = None,
+    width: Width = "paper",
+    mean: Channels = 0.0,
+    std: Channels = 1.0,
+    algorithm: Choice = "auto",
+    rescale: bool = False,
+) -> Kit:
+    """The kit for a group or its name, for ``"ceconvN"``, or for a conventional network: None."""
+    if width not in ("paper", "fast") and not (type(width) is int and width >= 1):
+        raise ValueError(f"width must be 'paper', 'fast' or the first width as a positive number, got {width!r}")
+    config = {"width": width, "mean": _plain(mean), "std": _plain(std), "algorithm": algorithm, "rescale": rescale}
+    baseline = _CECONV_NAME.fullmatch(group) if isinstance(group, str) else None
+    if group is not None and baseline is None:
+        return _group_kit(_group(group), config)
+    if rescale:
+        raise ValueError(f"rescale=True is for the edges of a truncated group such as 'sat3', not for group={group!r}")
+    return _conventional_kit(config) if baseline is None else _ceconv_kit(int(baseline[1]), config)
+
+
+def _conventional_kit(config: dict[str, Any]) -> Kit:
+    return Kit(
+        config={"group": None, **config},
+        group=None,
+        # The lift to the trivial group, the image itself, is what checks and normalises.
+        lift=partial(Lift, Hue(1), config["mean"], config["std"]),
+        first=partial(nn.Conv2d, 3),
+        conv=nn.Conv2d,
+        conv_transpose=nn.ConvTranspose2d,
+        projection=partial(nn.Conv2d, kernel_size=1, bias=False),
+        pool=nn.Identity,
+        narrowing=lambda area: 1.0,
+    )
+
+
+def _group_kit(group: Group, config: dict[str, Any]) -> Kit:
+    how = {"algorithm": config["algorithm"], "rescale": config["rescale"]}
+    return Kit(
+        config={"group": str(group), **config},
+        group=group,
+        lift=partial(Lift, group, config["mean"], config["std"]),
+        first=partial(GroupConv2d, group, 3, **how),
+        conv=partial(GroupConv2d, group, **how),
+        conv_transpose=partial(GroupConvTranspose2d, group, **how),
+        projection=partial(GroupConv2d, group, kernel_size=1, bias=False, **how),
+        pool=partial(GroupPool, group),
+        narrowing=lambda area: math.sqrt(group.order),
+    )
+
+
+def _ceconv_kit(n: int, config: dict[str, Any]) -> Kit:
+    group, how = Hue(n), {"algorithm": config["algorithm"]}
+    return Kit(
+        config={"group": f"ceconv{n}", **config},
+        group=group,
+        lift=partial(Lift, Hue(1), config["mean"], config["std"]),  # the first convolution lifts
+        first=partial(CEConvLift, n),
+        conv=partial(CEConv2d, n, **how),
+        conv_transpose=partial(CEConvTranspose2d, n, **how),
+        # Not separable, as in the original: a 1×1 filter has no space to share.
+        projection=partial(GroupConv2d, group, kernel_size=1, bias=False, **how),
+        pool=partial(GroupPool, group),
+        narrowing=lambda area: math.sqrt(1 + n / area),  # a separable filter of area a takes a + n parameters
+    )
+
+
+def _group(group: Group | str) -> Group:
+    try:
+        return as_group(group)
+    except ValueError as error:
+        raise ValueError(f"{error} For the CEConv baseline: 'ceconv3'. For the conventional network: None.") from None
+
+
+def _plain(value: Channels) -> float | list[float]:
+    """As JSON has it."""
+    return float(value) if isinstance(value, (int, float)) else [float(channel) for channel in value]

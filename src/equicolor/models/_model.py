@@ -1,0 +1,49 @@
+"""What every network of the zoo is: plain RGB in, logits out, and it knows how it was made."""
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from equicolor.groups import Group
+from equicolor.models._kit import Kit
+
+
+class Model(nn.Module):
+    """A network of the zoo: ``(B, 3, H, W)``, RGB in [0, 1] or uint8, to logits.
+
+    Attributes:
+        group: what it is equivariant to; None for a conventional network, ``Hue(n)`` for CEConv.
+        config: what made it, fit for JSON: ``create_model(**model.config)`` builds the same network anew.
+        head: what follows :meth:`features`: the pooling over the group, and whatever stands behind it.
+    """
+
+    group: Group | None
+    config: dict[str, Any]
+    head: nn.Module
+
+    def __init__(self, name: str, kit: Kit, num_classes: int, **options: Any) -> None:
+        super().__init__()
+        if not isinstance(num_classes, int) or isinstance(num_classes, bool) or num_classes < 1:
+            raise ValueError(f"num_classes must be a positive whole number, got {num_classes!r}")
+        self.group = kit.group
+        self.config = {"name": name, "num_classes": num_classes, **kit.config, **options}
+        self.lift = kit.lift()
+
+    def features(self, images: Tensor) -> Tensor:
+        """The last feature map before any pooling: ``(G·B, C, h, w)``; without a group ``(B, C, h, w)``."""
+        raise NotImplementedError
+
+    def forward(self, images: Tensor) -> Tensor:
+        logits: Tensor = self.head(self.features(images))
+        return logits
+
+    @property
+    def num_parameters(self) -> int:
+        """How many parameters it has, trainable or not."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    def __repr__(self) -> str:
+        group, width = self.config["group"] or "no group", self.config["width"]
+        return (
+            f"{self.config['name']}, {group}, width={width}: {self.num_parameters:,} parameters\n{super().__repr__()}"
+        )

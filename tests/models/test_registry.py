@@ -1,0 +1,54 @@
+import pytest
+
+import equicolor as ec
+from equicolor.models import Z2CNN, ResNet, Segmenter
+
+
+def test_lists_the_networks_of_the_paper():
+    assert ec.list_models() == ["z2cnn", "resnet18", "resnet34", "resnet44", "resnet50", "segmenter"]
+    assert ec.list_models("*44") == ["resnet44"]
+    assert ec.list_models("vgg*") == []
+
+
+@pytest.mark.parametrize(("name", "kind"), [("z2cnn", Z2CNN), ("resnet44", ResNet), ("segmenter", Segmenter)])
+def test_makes_networks_by_name(name, kind):
+    assert isinstance(ec.create_model(name, width=8), kind)
+
+
+def test_a_group_may_be_given_as_such_or_by_name():
+    group = ec.Hue(4) * ec.Saturation(3, step=0.05, action="clamp")
+    model = ec.create_model("z2cnn", group)
+    assert model.group == group
+    assert ec.create_model("z2cnn", str(group)).group == group
+    assert model.config["group"] == "hue4-sat3(step=0.05,action=clamp)"
+
+
+def test_the_first_line_of_a_models_repr_sums_it_up():
+    first = repr(ec.create_model("z2cnn", "hue4", bias=True, width="paper")).splitlines()[0]
+    assert first == "z2cnn, hue4, width=paper: 25,690 parameters"
+    assert "no group, width=fast" in repr(ec.create_model("z2cnn", width="fast")).splitlines()[0]
+
+
+def test_an_unknown_name_is_answered_with_a_close_one_and_all():
+    with pytest.raises(
+        ValueError, match=r"unknown model 'resnet-44'. Did you mean 'resnet44'\? There are z2cnn, .*segm"
+    ):
+        ec.create_model("resnet-44")
+
+
+def test_an_unknown_group_is_answered_with_those_that_a_model_takes():
+    with pytest.raises(ValueError, match=r"unknown group 'huge4'.*hue4.*ceconv3.*None"):
+        ec.create_model("z2cnn", "huge4")
+
+
+def test_an_unknown_option_is_answered_with_those_that_exist():
+    with pytest.raises(TypeError, match=r"z2cnn has no option 'stem'. Its own are bias;.*width"):
+        ec.create_model("z2cnn", stem="cifar")
+
+
+def test_rescaling_reaches_the_group_convolutions_and_nothing_else():
+    model = ec.create_model("z2cnn", "sat3", rescale=True)
+    assert all(layer.rescale for layer in model.modules() if isinstance(layer, ec.nn.GroupConv2d))
+    for group in (None, "ceconv3"):
+        with pytest.raises(ValueError, match="rescale=True is for the edges of a truncated group"):
+            ec.create_model("z2cnn", group, rescale=True)

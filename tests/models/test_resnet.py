@@ -1,0 +1,48 @@
+import pytest
+import torch
+from torch import nn
+from zoo import settle
+
+import equicolor as ec
+
+
+@pytest.mark.parametrize(("stem", "side"), [("cifar", 8), ("imagenet", 2)])
+def test_the_imagenet_stem_sees_a_quarter_of_the_resolution(stem, side, images):
+    model = ec.create_model("resnet44", "hue3", width=8, stem=stem).eval()
+    assert model.features(images).shape[2:] == (side, side)
+
+
+@pytest.mark.parametrize("name", ["resnet18", "resnet34", "resnet44", "resnet50"])
+def test_counts_as_many_layers_as_its_name_says(name):
+    with torch.device("meta"):
+        model = ec.create_model(name)
+    shortcuts = [m for path, m in model.named_modules() if "shortcut" in path and isinstance(m, nn.Conv2d)]
+    layers = [m for m in model.modules() if isinstance(m, nn.Conv2d | nn.Linear)]
+    assert len(layers) - len(shortcuts) == int(name.removeprefix("resnet"))
+
+
+def test_resnet50_runs_at_its_full_width(images):
+    model = ec.create_model("resnet50", "hue3", num_classes=2, stem="imagenet").eval()
+    with torch.no_grad():
+        assert model(images).shape == (2, 2)
+
+
+@pytest.mark.parametrize("group", ["hue3", "ceconv3"])
+@pytest.mark.parametrize("stages", [1, 2, 4])
+def test_stages_behind_the_pooling_are_conventional_and_the_logits_stay_invariant(group, stages, images):
+    model = settle(ec.create_model("resnet18", group, width=8, group_stages=stages))
+    assert len(model.stages) == stages
+    assert model.features(images).shape == (6, 8 * 2 ** (stages - 1), 32 >> (stages - 1), 32 >> (stages - 1))
+    assert not any(isinstance(layer, ec.nn.GroupConv2d) for layer in model.head.modules())
+    assert ec.equivariance_error(model, images, "hue3").max() < 1e-4
+
+
+@pytest.mark.parametrize(("group", "stages"), [("hue3", 0), ("hue3", 5), (None, 1)])
+def test_an_impossible_number_of_stages_on_the_group_is_refused(group, stages):
+    with pytest.raises(ValueError, match="group_stages must be a number of stages from 1 to 4"):
+        ec.create_model("resnet18", group, group_stages=stages)
+
+
+def test_an_unknown_stem_is_refused():
+    with pytest.raises(ValueError, match="unknown stem 'mnist': expected 'cifar' or 'imagenet'"):
+        ec.create_model("resnet18", stem="mnist")

@@ -1,0 +1,89 @@
+"""Lift: the group's lift as a layer, with normalisation after it and checks before it."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+
+import equicolor as ec
+from equicolor.nn import Lift
+
+
+def test_it_lifts_then_normalises(dtype):
+    images = torch.rand(2, 3, 4, 5, dtype=dtype)
+    mean, std = [0.4, 0.5, 0.6], [0.1, 0.2, 0.3]
+    lifted = Lift("hue4-sat3", mean, std, dtype=dtype)(images)
+    expected = ec.group("hue4-sat3").lift(images) - torch.tensor(mean, dtype=dtype).view(3, 1, 1)
+    torch.testing.assert_close(lifted, expected / torch.tensor(std, dtype=dtype).view(3, 1, 1))
+    assert torch.equal(Lift("hue4")(images), ec.Hue(4).lift(images))
+
+
+@pytest.mark.parametrize("name", ["hue3", "hue4", "sat3", "hue4-lum3"])
+def test_it_is_equivariant(name):
+    ec.testing.assert_equivariant(Lift(name, mean=0.5, std=0.25), name)
+
+
+def test_the_normalisation_belongs_to_the_state():
+    lift = Lift("hue4", mean=0.5, std=[0.1, 0.2, 0.3])
+    other = Lift("hue4", mean=0.1, std=1.5)
+    other.load_state_dict(lift.state_dict())
+    images = torch.rand(2, 3, 4, 4)
+    assert torch.equal(other(images), lift(images))
+
+
+def test_channels_last_stays_channels_last():
+    images = torch.rand(2, 3, 8, 8).contiguous(memory_format=torch.channels_last)
+    for name in ("hue4", "hue2-sat3"):
+        assert Lift(name)(images).is_contiguous(memory_format=torch.channels_last)
+
+
+def test_it_survives_pickling_deepcopy_meta_and_empty_batches():
+    lift = Lift("hue4", mean=0.5)
+    images = torch.rand(2, 3, 4, 4)
+    assert torch.equal(pickle.loads(pickle.dumps(lift))(images), lift(images))
+    assert torch.equal(copy.deepcopy(lift)(images), lift(images))
+    assert lift(images[:0]).shape == (0, 3, 4, 4)
+    assert Lift("hue4", device="meta")(images.to("meta")).shape == (8, 3, 4, 4)
+
+
+def test_images_are_checked_on_every_call_on_the_cpu():
+    lift = Lift("hue4")
+    for _ in range(3):
+        lift(torch.rand(1, 3, 2, 2))
+    with pytest.raises(ValueError, match=r"normalising by mean and std before the lift"):
+        lift(torch.randn(1, 3, 8, 8) * 2)
+    with pytest.raises(ValueError, match="NaN"):
+        lift(torch.full((1, 3, 2, 2), float("nan")))
+    with pytest.raises(TypeError, match=r"torch\.int32"):
+        lift(torch.zeros(1, 3, 2, 2, dtype=torch.int32))
+    with pytest.raises(ValueError, match=r"\(1, 4, 2, 2\)"):
+        lift(torch.rand(1, 4, 2, 2))
+
+
+def test_on_an_accelerator_ever_fewer_calls_are_checked(monkeypatch):
+    """There is no accelerator here, so what is counted is when the check that would wait for one is made."""
+    checks = []
+    monkeypatch.setattr(ec.color, "check_range", lambda images: checks.append(images))
+
+    class Elsewhere(torch.Tensor):
+        device = torch.device("cuda")
+
+    lift = Lift("hue4")
+    when = []
+    for call in range(1, 101):
+        lift._check(torch.rand(1, 3, 2, 2).as_subclass(Elsewhere))
+        when += [call] * (len(checks) - len(when))
+    assert when == [1, 2, 4, 8, 16, 32, 64]
+
+
+def test_bad_normalisation_is_refused():
+    with pytest.raises(ValueError, match="mean takes one number or three"):
+        Lift("hue4", mean=[0.5, 0.5])
+    with pytest.raises(ValueError, match="std must be positive"):
+        Lift("hue4", std=[0.5, 0.0, 0.5])
+
+
+def test_the_repr_names_group_and_normalisation():
+    assert repr(Lift("hue4")) == "Lift(hue4)"
+    assert repr(Lift("hue4-sat3", 0.5, 0.25)) == "Lift(hue4-sat3, mean=(0.5, 0.5, 0.5), std=(0.25, 0.25, 0.25))"

@@ -1,0 +1,99 @@
+"""Bilinear algorithms: the right sums, at the ranks of the table."""
+
+import numpy as np
+import pytest
+import torch
+
+import equicolor as ec
+from equicolor.algorithms import Algorithm, combine, cyclic, direct, edge_scales, fast, filter_bank, truncated, unstack
+
+NAMES = ["hue1", "hue2", "hue5", "hue12", "sat1", "sat2", "sat3", "lum4", "lum5", "hue4-sat3", "sat3-hue3-lum2"]
+
+
+def tensor(algorithm: Algorithm) -> np.ndarray:
+    """The trilinear form: the weight of x_h w_t in y_g, ``(g, h, t)``."""
+    return np.einsum("gr,rh,rt->ght", algorithm.inverse, algorithm.feature, algorithm.filter)
+
+
+def correlation(group: ec.Group) -> np.ndarray:
+    """y_g = Σ_h x_h w_{h-g}, by definition."""
+    expected = np.zeros((group.order,) * 3)
+    for g in group:
+        for h in group:
+            difference = group.compose(h, group.inverse(g))
+            if difference in group:
+                expected[group.index(g), group.index(h), group.index(difference)] = 1
+    return expected
+
+
+@pytest.mark.parametrize("name", [*NAMES, *(f"hue{n}" for n in range(1, 17)), "hue36"])
+def test_every_algorithm_sums_the_group_convolution(name):
+    group = ec.group(name)
+    np.testing.assert_allclose(tensor(fast(group)), correlation(group), atol=2e-15)
+    np.testing.assert_array_equal(tensor(direct(group)), correlation(group))
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [("hue3", 4), ("hue4", 5), ("hue6", 8), ("hue8", 11), ("hue12", 17), ("sat3", 5), ("hue4-sat3", 25)],
+)
+def test_the_table_of_ranks(name, rank):
+    assert fast(ec.group(name)).rank == rank
+
+
+@pytest.mark.parametrize("n", range(1, 40))
+def test_the_rank_stays_below_one_and_a_half_times_the_order(n):
+    assert cyclic(n).rank == ((3 * n - 1) // 2 if n % 2 else (3 * n - 2) // 2)
+    assert cyclic(n).rank < 1.5 * n
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 6])
+def test_small_cyclic_groups_need_additions_only(n):
+    for matrix in (cyclic(n).feature, cyclic(n).inverse):
+        assert set(np.unique(matrix)) <= {-2.0, -1.0, 0.0, 1.0, 2.0}
+
+
+def test_direct_has_a_convolution_for_each_nonzero_block_and_fast_never_more():
+    assert [direct(ec.group(name)).rank for name in ("hue4", "sat3", "hue4-sat3")] == [16, 7, 112]
+    for name in NAMES:
+        assert fast(ec.group(name)).rank <= direct(ec.group(name)).rank
+    assert truncated(3).rank == 5
+
+
+def test_the_algorithm_of_a_product_is_the_kronecker_product():
+    assert fast(ec.group("hue4-sat3")) == cyclic(4) @ truncated(3)
+    np.testing.assert_allclose(tensor(cyclic(4) @ cyclic(3)), np.kron(tensor(cyclic(4)), tensor(cyclic(3))), atol=1e-15)
+
+
+def test_the_filter_bank_is_circulant_for_hue_and_banded_for_saturation():
+    assert filter_bank(ec.Hue(3)) == ((0, 1, 2), (2, 0, 1), (1, 2, 0))
+    assert filter_bank(ec.Saturation(3)) == ((1, 2, None), (0, 1, 2), (None, 0, 1))
+
+
+def test_edges_of_a_truncated_group_are_scaled_up():
+    assert edge_scales(ec.Hue(3)) == (1, 1, 1)
+    assert edge_scales(ec.Saturation(3)) == (1.5, 1, 1.5)
+    assert edge_scales(ec.group("hue2-sat3")) == (1.5, 1, 1.5, 1.5, 1, 1.5)
+    plain, scaled = tensor(fast(ec.Saturation(3))), tensor(fast(ec.Saturation(3), rescale=True))
+    np.testing.assert_allclose(scaled, plain * np.array([1.5, 1, 1.5])[:, None, None], atol=1e-15)
+
+
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_combining_is_a_matrix_product_along_the_group_in_any_layout(layout, dtype):
+    matrix = ((1.0, 0.0, -2.0), (0.5, 1.0, 0.0))
+    features = torch.rand(6, 4, 3, 5, dtype=dtype).contiguous(memory_format=layout)
+    split = features.contiguous().view(3, 2, 4, 3, 5)
+    expected = torch.einsum("rn,nbchw->rbchw", torch.tensor(matrix, dtype=dtype), split).flatten(0, 1)
+    for parts in (features, unstack(features, 3)):
+        combined = combine(matrix, parts)
+        torch.testing.assert_close(combined, expected)
+        assert combined.is_contiguous(memory_format=layout)
+
+
+def test_constants_made_in_inference_mode_serve_training():
+    matrix = ((0.125, 3.0),)
+    with torch.inference_mode():
+        combine(matrix, torch.rand(2, 3))
+    features = torch.rand(2, 3, requires_grad=True)
+    combine(matrix, features).sum().backward()
+    torch.testing.assert_close(features.grad, torch.tensor([[0.125] * 3, [3.0] * 3]))
