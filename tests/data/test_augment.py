@@ -124,10 +124,22 @@ def test_masks_move_with_the_pixels() -> None:
     assert torch.equal(untouched, masks)
 
 
+@pytest.mark.parametrize("pipeline", ["cifar", "cifar+resnet-aug", "photo+flip", "gray+crop"])
+def test_bytes_give_what_floats_give(pipeline: str) -> None:
+    batch = (images() * 255).to(torch.uint8)
+    augment = Augment(pipeline, 32)
+    assert torch.equal(augment(batch, 5), augment(batch.float() / 255, 5))
+
+
 def test_bytes_are_taken_as_images() -> None:
     whole = Augment("none", 4)(torch.full((1, 3, 4, 4), 255, dtype=torch.uint8))
     assert whole.dtype == torch.float32
     assert whole.max() == 1
+
+
+def test_an_augmentation_moves_with_its_model() -> None:
+    model = torch.nn.Sequential(Augment("cifar+gray", 32), torch.nn.Conv2d(3, 4, 3)).double()
+    assert model(images().double()).dtype == torch.float64
 
 
 def test_unknown_steps_and_wrong_shapes_are_explained() -> None:

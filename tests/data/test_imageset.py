@@ -94,6 +94,14 @@ def test_a_smaller_sample_is_part_of_a_larger_one(pictures: Path) -> None:
         images.sample(21)
 
 
+def test_batches_of_bytes_are_the_images_as_they_are_stored(pictures: Path) -> None:
+    stored = whole(pictures, as_bytes=True)
+    assert torch.equal(stored[range(20)].images, stored.images)
+    assert torch.equal(stored.with_shift(None)[range(20)].images, stored.images.float() / 255)
+    with pytest.raises(ValueError, match="under the shift hue:90"):
+        whole(pictures, as_bytes=True, shift="hue:90")
+
+
 def test_another_shift_shares_the_pixels(pictures: Path) -> None:
     images = whole(pictures, shift="hue:90")
     turned = images.with_shift("hue:120")

@@ -9,7 +9,9 @@ import original_formats as formats
 import pytest
 import torch
 
+from equicolor.color import rgb_to_hsl
 from equicolor.data import DataNotFoundError, ImageSet, load
+from equicolor.data._shapes import Shapes
 
 
 def small(name: str, root: Path, split: str = "train", **arguments: Any) -> ImageSet:
@@ -306,10 +308,9 @@ def test_the_original_3d_shapes_are_read_where_they_are(tmp_path: Path) -> None:
 
 
 def test_embedded_shapes_load_by_row_without_files(tmp_path: Path) -> None:
-    renderer = pytest.importorskip("equicolor.data._shapes")
     shapes = load("shapes3d", tmp_path, "all", in_memory=False, image_size=16)
     rows = [0, 123_456, 479_999]
-    expected = renderer.Shapes(image_size=16).render(torch.tensor(rows))
+    expected = Shapes(image_size=16).render(torch.tensor(rows))
     images, labels = shapes[rows]
     assert torch.equal((images * 255).round().to(torch.uint8), expected)
     assert labels.tolist() == [row // 15 % 4 for row in rows]
@@ -317,9 +318,6 @@ def test_embedded_shapes_load_by_row_without_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["saturation_shift_shapes3d", "luminance_shift_shapes3d"])
 def test_embedded_shapes_vary_in_saturation_and_light(tmp_path: Path, name: str) -> None:
-    pytest.importorskip("equicolor.data._shapes")
-    from equicolor.color import rgb_to_hsl
-
     channel = 1 if name.startswith("saturation") else 2
     means = {}
     for split in ("train", "test_a", "test_b", "test_c"):
@@ -331,7 +329,6 @@ def test_embedded_shapes_vary_in_saturation_and_light(tmp_path: Path, name: str)
 
 
 def test_embedded_digits_need_no_files(tmp_path: Path) -> None:
-    pytest.importorskip("equicolor.data._digits")
     train, test = load("digits", tmp_path), load("digits", tmp_path, "test")
     assert (len(train), len(test)) == (1437, 360)
     assert train.images.shape[1:] == (3, 28, 28)

@@ -17,7 +17,10 @@ Task: TypeAlias = Literal["classification", "segmentation"]
 
 
 class Batch(NamedTuple):
-    """RGB images in [0, 1], ``(B, 3, S, S)`` float32; labels ``(B,)`` int64, or masks ``(B, S, S)`` int64."""
+    """RGB images in [0, 1], ``(B, 3, S, S)`` float32; labels ``(B,)`` int64, or masks ``(B, S, S)`` int64.
+
+    Images are uint8 in [0, 255] if their set was loaded with ``as_bytes=True``.
+    """
 
     images: Tensor
     targets: Tensor
@@ -38,6 +41,7 @@ class ImageSet(Dataset[Batch]):
         grey: the images have no colour of their own.
         shift: the colour shift applied to every batch.
         seed: what its draws depend on, beside the image's row in the original files.
+        as_bytes: batches hold images as they are stored, uint8.
         rows: where in ``source`` each image is, ``(N,)``.
         original_rows: where in the original files each image is, ``(N,)``.
     """
@@ -53,6 +57,7 @@ class ImageSet(Dataset[Batch]):
     grey: bool = False
     shift: Shift | None = None
     seed: int = 0
+    as_bytes: bool = False
     draws: str = ""  # the original files whose rows the draws are numbered by
     masks: Source | None = None
     origin: tuple[Encoded, ...] = ()  # where images and masks were decoded from, if they were
@@ -115,13 +120,13 @@ class ImageSet(Dataset[Batch]):
                 f"none of the {len(wanted)} images of a batch of {self.name} {self.split} can be read"
             )
         wanted = wanted[kept]
-        floats = (images.float() / 255).expand(-1, 3, -1, -1)
+        images = images.expand(-1, 3, -1, -1) if self.as_bytes else images.float().div_(255).expand(-1, 3, -1, -1)
         if self.shift is not None:
-            floats = self.shift.apply(floats, self.original_rows[wanted], self.seed, self.draws, self.grey)
+            images = self.shift.apply(images, self.original_rows[wanted], self.seed, self.draws, self.grey)
         if self.masks is None:
-            return Batch(floats, self.labels[wanted])
+            return Batch(images, self.labels[wanted])
         masks, readable = self.masks.read(self.rows[wanted])
-        return Batch(floats[readable], masks[:, 0].long())
+        return Batch(images[readable], masks[:, 0].long())
 
     def batches(
         self, batch_size: int, shuffle: bool = False, seed: int = 0, epoch: int = 0, drop_last: bool = False
@@ -143,7 +148,7 @@ class ImageSet(Dataset[Batch]):
 
     def with_shift(self, shift: str | Shift | None) -> "ImageSet":
         """The same images under another shift (or none), for evaluation curves. Pixels are shared, not copied."""
-        return replace(self, shift=None if shift is None else Shift.parse(shift))
+        return replace(self, shift=None if shift is None else Shift.parse(shift), as_bytes=False)
 
     def subset(self, indices: Sequence[int] | Tensor) -> "ImageSet":
         """These samples alone, each with the colours it has here."""

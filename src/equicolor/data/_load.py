@@ -49,6 +49,7 @@ def load(
     task: Task = "classification",
     fit: Fit | None = None,
     in_memory: bool | None = None,
+    as_bytes: bool = False,
     on_error: OnError = "raise",
     download: bool = False,
     where: Where = "auto",
@@ -69,6 +70,8 @@ def load(
         fit: how images of other shapes are fitted into the square: ``"crop"`` or ``"stretch"``. Masks and their images
             are stretched unless told otherwise, as in the paper.
         in_memory: hold all images in one tensor, or stream them; by default, hold what fits into 2 GiB.
+        as_bytes: batches hold uint8 images as they are stored, a quarter of the traffic between workers and to a
+            device; :class:`Augment` and ``Lift`` take them. Not for sets under a shift.
         on_error: images that cannot be read ``"raise"`` an error that names the file, or are left out: ``"skip"``.
         download: fetch what is missing, from where its authors publish it, or from the hub.
         where: ``"disk"`` and ``"hub"`` look in one place only.
@@ -83,6 +86,8 @@ def load(
     if where not in ("auto", "disk", "hub"):
         raise ValueError(f"where must be 'auto', 'disk' or 'hub', got {where!r}")
     moved = Shift.parse(shift) if shift is not None else Shift.parse(cut.shift) if cut.shift else None
+    if as_bytes and moved:
+        raise ValueError(f"as_bytes=True is for images as they are stored, {name} {split} is under the shift {moved}")
     masks = _wants_masks(description, task)
     size = image_size or (description.segmentation_size if masks else None) or description.image_size
     how = Decoding(size, fit or ("stretch" if masks else description.fit), on_error)
@@ -112,6 +117,7 @@ def load(
         grey=description.grey,
         shift=moved,
         seed=seed,
+        as_bytes=as_bytes,
         draws=f"{description.folder}/{cut.part}",
         masks=raw.masks,
         origin=tuple(part for part in (raw.source, raw.masks) if isinstance(part, Encoded)),

@@ -43,11 +43,15 @@ PRESETS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what it does in training and in testing, and whether it moves pixels, and with them masks."""
+    """One step: what it does in training and in testing.
+
+    A ``geometric`` step moves pixels, and with them masks. One that ``copies`` makes no new values: it takes bytes too.
+    """
 
     training: Operation | None
     testing: Operation | None = None
     geometric: bool = False
+    copies: bool = False
 
 
 class Augment(nn.Module):
@@ -76,22 +80,30 @@ class Augment(nn.Module):
 
         Masks move with the pixels and keep their values; colours do not concern them.
         """
-        images = color.as_images(images)
-        if images.dim() != 4:
+        if images.dim() != 4 or images.shape[1] != 3:
             raise ValueError(f"expected a batch of RGB images (B, 3, H, W), got shape {tuple(images.shape)}")
-        layers = images if masks is None else torch.cat([images, masks[:, None].to(images)], dim=1)
         with _drawing(self.seed, self.rank, step):
-            for one in self._steps:
-                operation = one.training if self.training else one.testing
-                if operation is None:
-                    continue
-                if one.geometric or masks is None:
-                    layers = operation(layers)
-                else:
-                    layers = torch.cat([operation(layers[:, :3]), layers[:, 3:]], dim=1)
-        if masks is None:
-            return layers.clamp(0, 1)
-        return layers[:, :3].clamp(0, 1), layers[:, 3].round().to(masks.dtype)
+            if masks is None:
+                return _floats(self._run(images))
+            both = torch.cat([_floats(images), masks[:, None].to(torch.get_default_dtype())], dim=1)
+            both = self._run(both)
+            return both[:, :3], both[:, 3].round().to(masks.dtype)
+
+    def _run(self, layers: Tensor) -> Tensor:
+        """All steps, to RGB ``(B, 3, H, W)``, or to RGB and a mask ``(B, 4, H, W)``. Bytes stay so while they can."""
+        for step in self._steps:
+            operation = step.training if self.training else step.testing
+            if operation is None:
+                continue
+            if step.copies:
+                layers = operation(layers)
+                continue
+            layers = _floats(layers)
+            if step.geometric or layers.shape[1] == 3:
+                layers = operation(layers).clamp(0, 1)  # resampling and jitter overshoot
+            else:
+                layers = torch.cat([operation(layers[:, :3]).clamp(0, 1), layers[:, 3:]], dim=1)
+        return layers
 
     def extra_repr(self) -> str:
         """What ``repr`` shows."""
@@ -113,6 +125,13 @@ def steps_of(pipeline: str) -> tuple[str, ...]:
             )
         steps += PRESETS.get(part, (part,))
     return tuple(steps)
+
+
+def _floats(images: Tensor) -> Tensor:
+    """Bytes divided by 255 as in :func:`equicolor.color.as_images`, by a pass less; floats as they are."""
+    if images.dtype == torch.uint8:
+        return images.to(torch.get_default_dtype()).div_(255)
+    return images if images.is_floating_point() else color.as_images(images)
 
 
 @contextmanager
@@ -143,15 +162,15 @@ def _crop(size: int) -> Step:
         windows = padded.unfold(2, size, 1).unfold(3, size, 1)  # every window, as a view
         return windows[torch.arange(count, device=images.device), :, top, left]
 
-    return Step(apply, geometric=True)
+    return Step(apply, geometric=True, copies=True)
 
 
 def _flip(size: int) -> Step:
     def apply(images: Tensor) -> Tensor:
-        mirrored = (torch.rand(len(images)) < 0.5).to(images.device)
-        return torch.where(mirrored[:, None, None, None], images.flip(-1), images)
+        chosen = (torch.rand(len(images)) < 0.5).nonzero().flatten().to(images.device)
+        return images.index_copy(0, chosen, images[chosen].flip(-1))
 
-    return Step(apply, geometric=True)
+    return Step(apply, geometric=True, copies=True)
 
 
 def _resized_crop(size: int) -> Step:
