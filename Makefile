@@ -21,6 +21,7 @@ format: $(VENV)/installed-dev  ## mend what ruff can mend
 bench: $(VENV)/installed-dev  ## speed, as ratios
 	$(BIN)/python benchmarks/lift.py
 	$(BIN)/python benchmarks/group_conv.py
+	$(BIN)/python benchmarks/data.py
 
 clean:  ## remove the environment and what tools leave behind
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

@@ -1,0 +1,97 @@
+"""One encoded image (JPEG, PNG, …) to one uint8 tensor of a given size."""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from equicolor.data._errors import CorruptImageError
+from equicolor.data._lazy import require
+
+Fit: TypeAlias = Literal["crop", "stretch"]
+OnError: TypeAlias = Literal["raise", "skip"]
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How encoded images become tensors.
+
+    Args:
+        size: height and width of the result.
+        fit: ``"crop"`` scales the short side to ``size`` and cuts out the centre; ``"stretch"`` scales both sides.
+        on_error: what to do with an image that cannot be read: ``"raise"`` an error that names it, or ``"skip"`` it.
+    """
+
+    size: int
+    fit: Fit = "crop"
+    on_error: OnError = "raise"
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ValueError(f"image_size must be a positive number of pixels, got {self.size}")
+        if self.fit not in ("crop", "stretch"):
+            raise ValueError(f"fit must be 'crop' or 'stretch', got {self.fit!r}")
+        if self.on_error not in ("raise", "skip"):
+            raise ValueError(f"on_error must be 'raise' or 'skip', got {self.on_error!r}")
+
+
+def decode(data: bytes | Path, how: Decoding, name: Callable[[], str]) -> NDArray[np.uint8]:
+    """An RGB image ``(size, size, 3)``, uint8.
+
+    Raises:
+        CorruptImageError: naming the file, where the data is no image or ends too early.
+    """
+    pil = require("PIL.Image", "reading image files")
+    try:
+        with pil.open(io.BytesIO(data) if isinstance(data, bytes) else data) as opened:
+            image = opened.convert("RGB")
+    except FileNotFoundError:
+        raise CorruptImageError(f"{name()} is listed by the data set, but there is no such file") from None
+    except (OSError, SyntaxError, ValueError, pil.DecompressionBombError) as error:  # PIL's ways to say: no image
+        raise CorruptImageError(
+            f"{name()} cannot be read as an image ({error}). Replace it, or pass on_error='skip' to go on without it."
+        ) from error
+    return np.asarray(fitted(image, how, pil.Resampling.BILINEAR))
+
+
+def fitted(image: Any, how: Decoding, resample: Any) -> Any:
+    """A PIL image brought to the size asked for; untouched where it has that size already."""
+    width, height = image.size
+    if how.fit == "stretch":
+        return image if image.size == (how.size, how.size) else image.resize((how.size, how.size), resample)
+    short = min(width, height)
+    if short != how.size:
+        scaled = tuple(max(how.size, round(side * how.size / short)) for side in (width, height))
+        image = image.resize(scaled, resample)
+    if image.size == (how.size, how.size):
+        return image
+    left, top = ((side - how.size) // 2 for side in image.size)
+    return image.crop((left, top, left + how.size, top + how.size))
+
+
+def resized(images: Tensor, size: int, rows_at_once: int = 4096) -> Tensor:
+    """uint8 images ``(N, C, H, W)`` brought to ``(N, C, size, size)``: means of blocks where those fit, else bilinear.
+
+    >>> resized(torch.tensor([[[[0, 10], [20, 30]]]], dtype=torch.uint8), 1).item()
+    15
+    """
+    height, width = images.shape[-2:]
+    if height == width == size:
+        return images
+    smaller = torch.empty(*images.shape[:2], size, size, dtype=torch.uint8)
+    exact = height % size == 0 and width % size == 0
+    for start in range(0, len(images), rows_at_once):
+        some = images[start : start + rows_at_once].float()
+        if exact:
+            some = F.interpolate(some, (size, size), mode="area")
+        else:
+            some = F.interpolate(some, (size, size), mode="bilinear", antialias=True)
+        smaller[start : start + rows_at_once] = some.round().clamp(0, 255).to(torch.uint8)
+    return smaller

@@ -1,0 +1,186 @@
+"""What ``load`` returns: labelled images, fetched by whole batches, from memory or as a stream."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from equicolor.data._errors import CorruptImageError
+from equicolor.data._random import permutation
+from equicolor.data._sources import Encoded, Held, Source, hold
+from equicolor.data.shift import Shift
+
+Task: TypeAlias = Literal["classification", "segmentation"]
+
+
+class Batch(NamedTuple):
+    """RGB images in [0, 1], ``(B, 3, S, S)`` float32; labels ``(B,)`` int64, or masks ``(B, S, S)`` int64.
+
+    Images are uint8 in [0, 255] if their set was loaded with ``as_bytes=True``.
+    """
+
+    images: Tensor
+    targets: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSet(Dataset[Batch]):
+    """Images and their labels, under a colour shift or none. Made by :func:`equicolor.data.load`.
+
+    ``len`` is the number of images. Indexing with an integer gives one sample, with a list of them a :class:`Batch`; a
+    ``DataLoader`` fetches whole batches too (``loader`` makes one).
+
+    Attributes:
+        name: of the data set, and ``split``: of it.
+        labels: the class of each image, ``(N,)`` int64.
+        classes: their names, in the order of the labels.
+        task: ``"classification"``: targets are labels; ``"segmentation"``: targets are masks of foreground, 0 or 1.
+        grey: the images have no colour of their own.
+        shift: the colour shift applied to every batch.
+        seed: what its draws depend on, beside the image's row in the original files.
+        as_bytes: batches hold images as they are stored, uint8.
+        rows: where in ``source`` each image is, ``(N,)``.
+        original_rows: where in the original files each image is, ``(N,)``.
+    """
+
+    name: str
+    split: str
+    source: Source
+    rows: Tensor
+    original_rows: Tensor
+    labels: Tensor
+    classes: tuple[str, ...]
+    task: Task = "classification"
+    grey: bool = False
+    shift: Shift | None = None
+    seed: int = 0
+    as_bytes: bool = False
+    draws: str = ""  # the original files whose rows the draws are numbered by
+    masks: Source | None = None
+    origin: tuple[Encoded, ...] = ()  # where images and masks were decoded from, if they were
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def image_size(self) -> int:
+        """Height and width of the images."""
+        return self.source.image_size
+
+    @property
+    def held(self) -> bool:
+        """Whether the images are in memory."""
+        return isinstance(self.source, Held)
+
+    @property
+    def images(self) -> Tensor:
+        """All images as they are before any shift, uint8 ``(N, 3, S, S)``. Sets that stream have no such tensor."""
+        if not isinstance(self.source, Held):
+            raise AttributeError(
+                f"{self.name} streams: its {len(self):,} images are not in memory. Iterate over batches or a loader, "
+                "or load it with in_memory=True."
+            )
+        whole = len(self.rows) == len(self.source) and torch.equal(self.rows, torch.arange(len(self.rows)))
+        images = self.source.images if whole else self.source.images[self.rows]
+        return images.expand(-1, 3, -1, -1)
+
+    @property
+    def skipped_files(self) -> list[str]:
+        """What could not be read so far and was left out (with ``on_error="skip"``), by workers too."""
+        return [source.name(row) for source in self.origin for row in source.unreadable_rows()]
+
+    @property
+    def skipped(self) -> int:
+        """How many images those are."""
+        return sum(int(source.unreadable.sum()) for source in self.origin)
+
+    # ---------------------------------------------------------------------------------------------- fetching
+
+    def __getitem__(self, index: Any) -> Batch:
+        if isinstance(index, int):
+            if not -len(self) <= index < len(self):
+                raise IndexError(f"{self.name} {self.split} has {len(self):,} images, index {index} is out of range")
+            batch = self.__getitems__([index % len(self)])
+            return Batch(batch.images[0], batch.targets[0])
+        return self.__getitems__(index)
+
+    def __getitems__(self, indices: Sequence[int] | Tensor) -> Batch:
+        """Many samples at once, in the order asked for; those that cannot be read are left out, if so asked."""
+        wanted = torch.as_tensor(indices, dtype=torch.long)
+        images, kept = self.source.read(self.rows[wanted])
+        if len(wanted) and not len(kept):
+            raise CorruptImageError(
+                f"none of the {len(wanted)} images of a batch of {self.name} {self.split} can be read"
+            )
+        wanted = wanted[kept]
+        images = images.expand(-1, 3, -1, -1) if self.as_bytes else images.float().div_(255).expand(-1, 3, -1, -1)
+        if self.shift is not None:
+            images = self.shift.apply(images, self.original_rows[wanted], self.seed, self.draws, self.grey)
+        if self.masks is None:
+            return Batch(images, self.labels[wanted])
+        masks, readable = self.masks.read(self.rows[wanted])
+        return Batch(images[readable], masks[:, 0].long())
+
+    def batches(
+        self, batch_size: int, shuffle: bool = False, seed: int = 0, epoch: int = 0, drop_last: bool = False
+    ) -> Iterator[Batch]:
+        """All samples in batches, without workers. A shuffled order is a function of ``seed`` and ``epoch``."""
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be positive, got {batch_size}")
+        order = permutation(len(self), seed, f"epoch {epoch}") if shuffle else torch.arange(len(self))
+        for start in range(0, len(order), batch_size):
+            indices = order[start : start + batch_size]
+            if len(indices) == batch_size or not drop_last:
+                yield self.__getitems__(indices)
+
+    def loader(self, batch_size: int, **arguments: Any) -> "DataLoader[Batch]":
+        """A ``DataLoader`` of batches; ``arguments`` are its own (``shuffle``, ``num_workers``, ``pin_memory`` …)."""
+        return DataLoader(self, batch_size, collate_fn=arguments.pop("collate_fn", collate), **arguments)
+
+    # ---------------------------------------------------------------------------------------------- derived sets
+
+    def with_shift(self, shift: str | Shift | None) -> "ImageSet":
+        """The same images under another shift (or none), for evaluation curves. Pixels are shared, not copied."""
+        return replace(self, shift=None if shift is None else Shift.parse(shift), as_bytes=False)
+
+    def subset(self, indices: Sequence[int] | Tensor) -> "ImageSet":
+        """These samples alone, each with the colours it has here."""
+        return self._select(torch.as_tensor(indices, dtype=torch.long))
+
+    def sample(self, count: int, seed: int = 0) -> "ImageSet":
+        """``count`` samples drawn without replacement. A smaller sample of the same seed is part of a larger one."""
+        if not 0 <= count <= len(self):
+            raise ValueError(f"{self.name} {self.split} has {len(self):,} images, cannot sample {count:,}")
+        return self.subset(permutation(len(self), seed, "sample")[:count])
+
+    def in_memory(self) -> "ImageSet":
+        """The same set with all its images in one tensor; those that cannot be read are left out, if so asked."""
+        source, kept = hold(self.source, self.rows)
+        here = replace(self._select(kept), source=source, rows=torch.arange(len(kept)))
+        if self.masks is None:
+            return here
+        masks, readable = hold(self.masks, self.rows[kept])
+        here = here._select(readable)
+        return replace(here, masks=masks, source=Held(source.images[here.rows]), rows=torch.arange(len(here)))
+
+    def _select(self, indices: Tensor) -> "ImageSet":
+        return replace(
+            self,
+            rows=self.rows[indices],
+            original_rows=self.original_rows[indices],
+            labels=self.labels[indices],
+        )
+
+
+def collate(samples: Any) -> Batch:
+    """What a ``DataLoader`` does with what it fetched: a batch stays as it is, samples are stacked."""
+    if isinstance(samples, Batch):
+        return samples
+    return Batch(*(torch.stack(part) for part in zip(*samples, strict=True)))

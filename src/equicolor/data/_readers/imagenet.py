@@ -1,0 +1,41 @@
+"""ImageNet (ILSVRC 2012) and Tiny-ImageNet, as they unpack."""
+
+import torch
+
+from equicolor.data._errors import DataNotFoundError
+from equicolor.data._readers import Raw, Request
+from equicolor.data._readers._arrays import existing
+from equicolor.data._readers.folder import class_folders
+from equicolor.data._sources import Files
+
+
+def read(request: Request) -> Raw:
+    """The part ``"train"`` or ``"val"``: class folders named by WordNet ids."""
+    folder = request.folder / request.part
+    if folder.is_dir() and not any(place.is_dir() for place in folder.iterdir()):
+        raise DataNotFoundError(
+            f"{folder} holds no class folders. The validation images of ImageNet unpack into one folder: sort them "
+            f"into {folder / '<WordNet id>'} first, by the ground truth of the development kit."
+        )
+    return class_folders(request, folder, siblings=[request.folder / part for part in ("train", "val")])
+
+
+def read_tiny(request: Request) -> Raw:
+    """The part ``"train"`` or ``"val"`` of Tiny-ImageNet; classes are WordNet ids in the order of wnids.txt."""
+    folder = request.folder / "tiny-imagenet-200"
+    folder = folder if folder.is_dir() else request.folder
+    classes = sorted(existing(folder, "wnids.txt").read_text().split())
+    number = {name: label for label, name in enumerate(classes)}
+    if request.part == "train":
+        names = [
+            path.relative_to(folder).as_posix()
+            for name in classes
+            for path in sorted((folder / "train" / name / "images").glob("*.JPEG"))
+        ]
+        labels = [number[name.split("/")[1]] for name in names]
+    else:
+        table = existing(folder / "val", "val_annotations.txt")
+        lines = [line.split("\t") for line in table.read_text().splitlines() if line]
+        names = [f"val/images/{line[0]}" for line in lines]
+        labels = [number[line[1]] for line in lines]
+    return Raw(Files(folder, names, request.how), torch.tensor(labels, dtype=torch.long), tuple(classes))

@@ -1,0 +1,255 @@
+"""Where pixels come from: a tensor, files, rows of a table, a renderer or an HDF5 file, all read by row numbers.
+
+Every source answers ``read(rows)`` with uint8 images ``(B, C, S, S)``, C = 1 for grey sets and 3 otherwise, and with
+the positions in ``rows`` that could be read: all of them, unless unreadable images are to be skipped.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from equicolor.data._errors import CorruptImageError
+from equicolor.data._images import Decoding, decode, resized
+from equicolor.data._lazy import require
+from equicolor.data._random import uniform
+
+
+class Source(Protocol):
+    """Images by row number."""
+
+    channels: int
+    image_size: int
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        ...
+
+    def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """The images of ``rows``, and which positions of ``rows`` they are."""
+        ...
+
+
+class Held:
+    """Images held in memory as one uint8 tensor ``(N, C, S, S)``."""
+
+    def __init__(self, images: Tensor) -> None:
+        if images.dtype != torch.uint8 or images.dim() != 4 or images.shape[1] not in (1, 3):
+            raise ValueError(
+                f"expected uint8 images (N, 1 or 3, H, W), got {images.dtype} of shape {tuple(images.shape)}"
+            )
+        self.images = images
+        self.channels, self.image_size = images.shape[1], images.shape[-1]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        return self.images[rows], torch.arange(len(rows))
+
+
+class Encoded:
+    """Encoded images, decoded as they are asked for. What could not be read is remembered, also across workers."""
+
+    channels = 3
+
+    def __init__(self, count: int, how: Decoding) -> None:
+        self.how = how
+        self.image_size = how.size
+        # One flag for each row, in shared memory: a worker that sets one twice counts it once, and needs no lock.
+        self.unreadable = torch.zeros(count, dtype=torch.bool)
+        if how.on_error == "skip":
+            self.unreadable.share_memory_()  # type: ignore[no-untyped-call]
+
+    def __len__(self) -> int:
+        return len(self.unreadable)
+
+    def unreadable_rows(self) -> list[int]:
+        """The rows that were asked for and left out."""
+        return [int(row) for row in self.unreadable.nonzero().flatten()]
+
+    def name(self, row: int) -> str:
+        """What to call an image in an error."""
+        raise NotImplementedError
+
+    def _data(self, rows: list[int]) -> Sequence[bytes | Path]:
+        raise NotImplementedError
+
+    def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        wanted = rows.tolist()
+        decoded = [self._attempt(data, row) for row, data in zip(wanted, self._data(wanted), strict=True)]
+        kept = [position for position, image in enumerate(decoded) if image is not None]
+        if not kept:
+            size = self.image_size
+            return torch.empty(0, self.channels, size, size, dtype=torch.uint8), torch.empty(0, dtype=torch.long)
+        stacked = torch.from_numpy(np.stack([image for image in decoded if image is not None]))
+        return stacked.permute(0, 3, 1, 2).contiguous(), torch.tensor(kept)
+
+    def _attempt(self, data: bytes | Path, row: int) -> NDArray[np.uint8] | None:
+        try:
+            return self._decode(data, row)
+        except CorruptImageError:
+            if self.how.on_error == "raise":
+                raise
+            self.unreadable[row] = True
+            return None
+
+    def _decode(self, data: bytes | Path, row: int) -> NDArray[np.uint8]:
+        """One image ``(S, S, C)``."""
+        return decode(data, self.how, lambda: self.name(row))  # a name can cost more than an image
+
+
+class Files(Encoded):
+    """Image files below a folder."""
+
+    def __init__(self, folder: Path, names: Sequence[str], how: Decoding) -> None:
+        super().__init__(len(names), how)
+        self.folder = folder
+        # One block of bytes instead of a million Python strings, whose reference counts workers would copy.
+        self._names = np.array([os.fsencode(name) for name in names], dtype=np.bytes_)
+
+    def path(self, row: int) -> Path:
+        """The file of a row."""
+        return self.folder / os.fsdecode(bytes(self._names[row]))
+
+    def name(self, row: int) -> str:
+        return str(self.path(row))
+
+    def _data(self, rows: list[int]) -> Sequence[bytes | Path]:
+        return [self.path(row) for row in rows]
+
+
+class Drawn(Files):
+    """Masks drawn from annotation files: ``draw(file, how)`` gives one ``(S, S, 1)``."""
+
+    channels = 1
+
+    def __init__(
+        self, folder: Path, names: Sequence[str], how: Decoding, draw: Callable[[Path, Decoding], NDArray[np.uint8]]
+    ):
+        super().__init__(folder, names, how)
+        self._draw = draw
+
+    def _decode(self, data: bytes | Path, row: int) -> NDArray[np.uint8]:
+        return self._draw(self.path(row), self.how)
+
+
+class Table(Encoded):
+    """An image column of a Hugging Face data set, memory-mapped, its images still encoded."""
+
+    def __init__(self, table: Any, column: str, how: Decoding, title: str) -> None:
+        super().__init__(len(table), how)
+        self._table, self._column, self._title = table.select_columns([column]), column, title
+
+    def name(self, row: int) -> str:
+        path = self._table[row][self._column].get("path")
+        return f"row {row} of {self._title}" + (f" ({path})" if path else "")
+
+    def _data(self, rows: list[int]) -> Sequence[bytes | Path]:
+        cells = self._table[rows][self._column]
+        return [cell["bytes"] if cell["bytes"] is not None else Path(cell["path"]) for cell in cells]
+
+
+class Rendered:
+    """The embedded 3D shapes, drawn as they are asked for.
+
+    ``drawn`` has the ranges of what varies beside their own factors, drawn for each image: ``saturation``, in [0, 1],
+    and ``luminance``, an exact shift of it by more or less light, as in :func:`equicolor.color.shift_luminance`.
+    """
+
+    channels = 3
+
+    def __init__(self, image_size: int, drawn: dict[str, tuple[float, float]], seed: int) -> None:
+        from equicolor.data._shapes import Shapes
+
+        self._shapes = Shapes(image_size=image_size)
+        self._drawn, self._seed = drawn, seed
+        self.image_size = image_size
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        amounts = {
+            name: low + (high - low) * uniform(rows, self._seed, name) for name, (low, high) in self._drawn.items()
+        }
+        saturation, luminance = amounts.get("saturation"), amounts.get("luminance")
+        images = self._shapes.render(
+            rows,
+            saturation=None if saturation is None else saturation.float(),
+            lighting=None if luminance is None else luminance.exp().float(),
+        )
+        return images, torch.arange(len(rows))
+
+
+class Hdf5:
+    """Images of an HDF5 file, ``(N, H, W, 3)`` uint8, read row by row; opened anew in every process that reads it."""
+
+    channels = 3
+
+    def __init__(self, path: Path, dataset: str) -> None:
+        self.path, self._dataset = path, dataset
+        self._opened: tuple[int, Any] | None = None
+        shape = self._images().shape
+        self._count, self.image_size = shape[0], shape[1]
+
+    def __len__(self) -> int:
+        return int(self._count)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opened": None}
+
+    def _images(self) -> Any:
+        if self._opened is None or self._opened[0] != os.getpid():
+            h5py = require("h5py", "reading HDF5 files")
+            self._opened = (os.getpid(), h5py.File(self.path, "r")[self._dataset])
+        return self._opened[1]
+
+    def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        ordered, back = torch.unique(rows, return_inverse=True)  # h5py reads increasing rows only
+        first, last = (int(ordered[0]), int(ordered[-1])) if len(ordered) else (0, -1)
+        if last - first < 8 * len(ordered):  # rows that lie close are read in one go and then picked
+            images = self._images()[first : last + 1][(ordered - first).numpy()]
+        else:
+            images = self._images()[ordered.numpy()]
+        return torch.from_numpy(images).permute(0, 3, 1, 2)[back], torch.arange(len(rows))
+
+
+class Resized:
+    """Another source, its images brought to another size."""
+
+    def __init__(self, source: Source, image_size: int) -> None:
+        self._source = source
+        self.channels, self.image_size = source.channels, image_size
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        images, kept = self._source.read(rows)
+        return resized(images, self.image_size), kept
+
+
+def hold(source: Source, rows: Tensor, rows_at_once: int = 256) -> tuple[Held, Tensor]:
+    """The images of ``rows`` read into memory, and which positions of ``rows`` could be read."""
+    everything = torch.arange(len(rows))
+    if isinstance(source, Held) and len(rows) == len(source) and torch.equal(rows, everything):
+        return source, everything
+    size = source.image_size
+    images = torch.empty(len(rows), source.channels, size, size, dtype=torch.uint8)
+    chunks = [rows[start : start + rows_at_once] for start in range(0, len(rows), rows_at_once)]
+    kept: list[Tensor] = []
+    filled = 0
+    threads = (os.cpu_count() or 1) if isinstance(source, Encoded) else 1  # decoding frees the interpreter's lock
+    with ThreadPoolExecutor(threads) as pool:
+        for number, (some, positions) in enumerate(pool.map(source.read, chunks)):
+            images[filled : filled + len(some)] = some
+            filled += len(some)
+            kept.append(positions + number * rows_at_once)
+    return Held(images[:filled]), torch.cat(kept) if kept else everything

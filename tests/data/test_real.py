@@ -1,0 +1,52 @@
+"""Real MNIST and real CIFAR-10, found through EQUICOLOR_DATA."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from equicolor.color import rgb_to_hsv
+from equicolor.data import load
+
+ROOT = Path(os.environ.get("EQUICOLOR_DATA", ""))
+
+
+def needs(name: str) -> pytest.MarkDecorator:
+    there = "EQUICOLOR_DATA" in os.environ and (ROOT / name).is_dir()
+    return pytest.mark.skipif(
+        not there, reason=f"needs real {name}: set EQUICOLOR_DATA to the folder that holds {name}/"
+    )
+
+
+@needs("mnist")
+def test_real_mnist_is_complete() -> None:
+    train, test = load("mnist", ROOT), load("mnist", ROOT, "test")
+    assert (train.images.shape, test.images.shape) == ((60_000, 3, 28, 28), (10_000, 3, 28, 28))
+    assert train.labels[:10].tolist() == [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]
+    assert test.labels.bincount().tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
+    assert train.images[:, 0].float().mean() / 255 == pytest.approx(0.1307, abs=1e-4)
+
+
+@needs("mnist")
+def test_hue_shift_mnist_has_the_papers_hues() -> None:
+    ranges = {"train": (0, 240), "test_a": (0, 240), "test_b": (240, 360)}
+    for split, (low, high) in ranges.items():
+        digits = load("hue_shift_mnist", ROOT, split).sample(500)
+        images = digits[range(500)].images
+        hue, _, value = rgb_to_hsv(images).unbind(1)
+        hues = hue[value > 0.9]
+        assert hues.min() >= low - 0.1
+        assert hues.max() <= high + 0.1
+        assert hues.max() - hues.min() > 0.95 * (high - low)
+        assert (images.amin(1) == 0).all()  # pure hues on black
+    assert len(load("hue_shift_mnist", ROOT)) == 60_000
+
+
+@needs("cifar10")
+def test_real_cifar10_is_read_from_parquet(tmp_path: Path) -> None:
+    test = load("cifar10", ROOT, "test", cache=tmp_path)
+    assert test.images.shape == (10_000, 3, 32, 32)
+    assert test.labels.bincount().tolist() == [1000] * 10
+    mean = test.images.float().mean((0, 2, 3)) / 255
+    assert torch.allclose(mean, torch.tensor([0.494, 0.485, 0.450]), atol=3e-3)
