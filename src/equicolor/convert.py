@@ -117,7 +117,7 @@ def convert(
       hue4, pool_before='4', 962 parameters
       (lift): Lift(hue4)
       (body): Sequential(
-        (0): GroupConv2d(hue4, 3, 8, kernel_size=(3, 3), stride=(1, 1), algorithm=auto→fast)
+        (0): GroupConv2d(hue4, 3, 8, kernel_size=(3, 3), stride=(1, 1))
         (1): ReLU()
         (2): AdaptiveAvgPool2d(output_size=1)
         (3): Flatten(start_dim=1, end_dim=-1)

@@ -330,6 +330,6 @@ def test_embedded_shapes_vary_in_saturation_and_light(tmp_path: Path, name: str)
 
 def test_embedded_digits_need_no_files(tmp_path: Path) -> None:
     train, test = load("digits", tmp_path), load("digits", tmp_path, "test")
-    assert (len(train), len(test)) == (1437, 360)
+    assert (len(train), len(test)) == (1_500, 297)
     assert train.images.shape[1:] == (3, 28, 28)
     assert set(test.labels.tolist()) == set(range(10))

@@ -336,7 +336,7 @@ def test_the_repr_reads_like_conv2ds():
         "GroupConv2d(hue4, 8, 16, kernel_size=(3, 3), stride=(2, 2), padding=(1, 1), groups=2, bias=False, "
         "algorithm=fast)"
     )
-    assert "algorithm=auto→" in repr(GroupConv2d("hue4", 8, 16, 3))
+    assert repr(GroupConv2d("sat3", 8, 16, 1)) == "GroupConv2d(sat3, 8, 16, kernel_size=(1, 1), stride=(1, 1))"
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -372,3 +372,23 @@ def test_bad_features_are_refused(layer, algorithm):
         module(torch.rand(8, 5, 8, 8))
     with pytest.raises(ValueError, match=r"got shape \(3, 8, 8\)"):
         module(torch.rand(3, 8, 8))
+
+
+# ---------------------------------------------------------------------------------------------- auto
+
+
+def test_auto_is_direct_for_a_handful_of_channels_and_fast_for_many():
+    for name in ("hue3", "hue4", "hue12", "sat3", "hue4-sat3"):
+        assert GroupConv2d(name, 2, 2, 1).chosen_algorithm == "direct"
+        assert GroupConv2d(name, 128, 128, 3).chosen_algorithm == "fast"
+
+
+def test_auto_computes_by_the_way_it_chooses_and_for_small_features_calls_fewer_convolutions(monkeypatch):
+    layer = GroupConv2d("hue4", 24, 24, 3, padding=1)
+    calls = []
+    convolve = nn.functional.conv2d
+    monkeypatch.setattr(nn.functional, "conv2d", lambda *args: calls.append(1) or convolve(*args))
+    for size, expected in ((4, 1), (32, 5)):
+        calls.clear()
+        layer(torch.rand(64, 24, size, size))
+        assert len(calls) == expected

@@ -30,8 +30,8 @@ class Batch(NamedTuple):
 class ImageSet(Dataset[Batch]):
     """Images and their labels, under a colour shift or none. Made by :func:`equicolor.data.load`.
 
-    ``len`` is the number of images. Indexing with an integer gives one sample, with a list of them a :class:`Batch`; a
-    ``DataLoader`` fetches whole batches too (``loader`` makes one).
+    ``len`` is the number of images. Indexing with an integer gives one sample, with a slice or a list a :class:`Batch`;
+    a ``DataLoader`` fetches whole batches too (``loader`` makes one).
 
     Attributes:
         name: of the data set, and ``split``: of it.
@@ -109,6 +109,8 @@ class ImageSet(Dataset[Batch]):
                 raise IndexError(f"{self.name} {self.split} has {len(self):,} images, index {index} is out of range")
             batch = self.__getitems__([index % len(self)])
             return Batch(batch.images[0], batch.targets[0])
+        if isinstance(index, slice):
+            return self.__getitems__(torch.arange(len(self))[index])
         return self.__getitems__(index)
 
     def __getitems__(self, indices: Sequence[int] | Tensor) -> Batch:

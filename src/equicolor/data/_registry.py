@@ -15,7 +15,7 @@ _DIGITS = Description(
     "digits",
     "scikit-learn's handwritten digits, embedded",
     "digits:read",
-    {"train": Split("all", 1437, share=(0, 8, 10)), "test": Split("all", 360, share=(8, 10, 10))},
+    {"train": Split("train", 1_500), "test": Split("test", 297)},
     image_size=28,
     folder="digits",
     grey=True,

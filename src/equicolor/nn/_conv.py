@@ -24,6 +24,11 @@ PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
 Size: TypeAlias = int | Sequence[int]
 _Convolution: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 
+#: What a number moved through a transform, and one more call of a convolution, cost in multiplications, as fitted to
+#: benchmarks/group_conv.py on two cores.
+_MOVE_COST, _CALL_COST = 20, 12_000_000
+_MIDDLING_PIXELS = 32 * 16 * 16
+
 
 class _GroupConv(nn.Module):
     """What ordinary and transposed group convolutions share."""
@@ -89,10 +94,21 @@ class _GroupConv(nn.Module):
 
     @property
     def chosen_algorithm(self) -> Literal["direct", "fast"]:
-        """What ``auto`` comes to here."""
+        """What ``auto`` comes to, for features of a middling size; in eager mode the actual size decides."""
+        return self._choose(_MIDDLING_PIXELS)
+
+    def _choose(self, pixels: int) -> Literal["direct", "fast"]:
+        """``auto`` for features of so many pixels, over the batch: the faster by ``benchmarks/group_conv.py``.
+
+        Fast saves multiplications. It pays for them by moving every feature through two transforms, and by calling one
+        convolution for each of its products.
+        """
         if self.algorithm != "auto":
             return self.algorithm
-        return "fast" if _fast_wins(self.group, self.in_channels, self.out_channels, self.groups) else "direct"
+        n, rank = self.group.order, self._bilinear.rank
+        saved = (n * n - rank) * self.in_channels * self.out_channels // self.groups * math.prod(self.kernel_size)
+        moved = (n + rank) * (self.in_channels + self.out_channels)
+        return "fast" if pixels * (saved - _MOVE_COST * moved) > _CALL_COST * rank else "direct"
 
     @property
     def frozen(self) -> bool:
@@ -141,7 +157,9 @@ class _GroupConv(nn.Module):
 
     def _convolve(self, features: Tensor, convolution: _Convolution) -> Tensor:
         """The group convolution in terms of the ordinary ``convolution(features, filters, bias)``."""
-        if self.chosen_algorithm == "direct":
+        # A graph that is traced for any batch must not depend on the size of the one it was traced with.
+        pixels = _MIDDLING_PIXELS if torch.compiler.is_compiling() else features[:, 0].numel() // self.group.order
+        if self._choose(pixels) == "direct":
             return self._convolve_direct(features, convolution)
         algorithm = self._bilinear
         slabs = unstack(combine(algorithm.feature, features), algorithm.rank)
@@ -201,7 +219,8 @@ class _GroupConv(nn.Module):
             parts.append("rescale=True")
         if self.frozen:
             parts.append("frozen")
-        parts.append(f"algorithm={self.algorithm}" + (f"→{self.chosen_algorithm}" if self.algorithm == "auto" else ""))
+        if self.algorithm != "auto":
+            parts.append(f"algorithm={self.algorithm}")
         return ", ".join(parts)
 
     def _special_repr(self) -> list[str]:
@@ -387,10 +406,6 @@ def full_precision(device: torch.device) -> AbstractContextManager[object]:
     if torch.amp.is_autocast_available(device.type):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
-
-
-def _fast_wins(group: Group, in_channels: int, out_channels: int, groups: int) -> bool:
-    return True
 
 
 def _pair(name: str, value: Size, least: int = 1) -> tuple[int, int]:
