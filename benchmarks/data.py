@@ -28,7 +28,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--batch-size", type=int, default=128)
     options.add_argument("--rounds", type=int, default=15)
-    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--threads", type=int, default=torch.get_num_threads())
     options.add_argument("--no-compile", action="store_true", help="leave out what needs a C++ compiler")
     arguments = options.parse_args()
     torch.set_num_threads(arguments.threads)
