@@ -11,7 +11,7 @@ from torch import fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from equicolor.measure import evaluating
-from equicolor.nn._conv import _GroupConv
+from equicolor.nn._base import GroupConvBase
 
 
 def optimize_for_inference(model: nn.Module) -> nn.Module:
@@ -30,7 +30,7 @@ def optimize_for_inference(model: nn.Module) -> nn.Module:
         for convolution, norm in _foldable(optimized):
             _fold(optimized, convolution, norm)
         for layer in optimized.modules():
-            if isinstance(layer, _GroupConv):
+            if isinstance(layer, GroupConvBase):
                 layer.freeze()
     return optimized.requires_grad_(False)
 
@@ -75,7 +75,7 @@ def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int 
     return path
 
 
-_Convolution = nn.Conv2d | _GroupConv
+_Convolution = nn.Conv2d | GroupConvBase
 
 
 class _Tracer(fx.Tracer):
@@ -127,7 +127,7 @@ def _fold(model: nn.Module, convolution_path: str, norm_path: str) -> None:
         return  # a norm by the batch's own statistics is no constant
     if isinstance(convolution, nn.Conv2d):
         model.set_submodule(convolution_path, fuse_conv_bn_eval(convolution, norm))
-    elif isinstance(convolution, _GroupConv):
+    elif isinstance(convolution, GroupConvBase):
         scale = torch.rsqrt(norm.running_var + norm.eps)
         scale = scale if norm.weight is None else scale * norm.weight
         shift = -norm.running_mean * scale

@@ -16,7 +16,7 @@ from torch import nn
 from equicolor.groups import Group, Hue
 from equicolor.groups import group as as_group
 from equicolor.nn import CEConv2d, CEConvLift, CEConvTranspose2d, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
-from equicolor.nn._conv import Choice
+from equicolor.nn._base import Choice
 
 Width: TypeAlias = Literal["paper", "fast"] | int
 Channels: TypeAlias = float | Sequence[float]

@@ -13,7 +13,7 @@ from equicolor.models._model import Model
 from equicolor.models._resnet import ResNet
 from equicolor.models._segmenter import Segmenter
 from equicolor.models._z2cnn import Z2CNN
-from equicolor.nn._conv import Choice
+from equicolor.nn._base import Choice
 
 _MODELS: dict[str, Callable[..., Model]] = {
     "z2cnn": Z2CNN,

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from equicolor import color
 from equicolor.groups import Hue
-from equicolor.nn._conv import Choice, GroupConv2d, GroupConvTranspose2d, PaddingMode, Size, _GroupConv, full_precision
+from equicolor.nn._base import Choice, GroupConvBase, Size, full_precision
+from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
 
 
 class CEConvLift(nn.Module):
@@ -79,7 +80,7 @@ class CEConvLift(nn.Module):
         return ", ".join(parts + ["bias=False"] * (self.bias is None) + ["learnable=True"] * self.learnable)
 
 
-class _Separable(_GroupConv):
+class _Separable(GroupConvBase):
     """Filters in two factors: a spatial one shared over the rotations, and a weight for each rotation."""
 
     spatial: nn.Parameter

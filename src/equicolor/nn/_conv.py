@@ -1,233 +1,19 @@
-"""Group convolution, ordinary and transposed: y_g = Σ_h x_h ∗ w_{h-g}, summed by a bilinear algorithm.
+"""Group convolution and its transpose, with the arguments of PyTorch's."""
 
-A feature is ``(G·B, C, H, W)``, group-major. The filters are one parameter, ``(out, G·in/groups, kH, kW)``, the filter
-of the first element first (the group's elements are also the filters' offsets h-g); kept 4-D, they follow
-``.to(memory_format=torch.channels_last)``. The parameter does not depend on the algorithm.
-"""
-
-import math
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from equicolor import algorithms
-from equicolor.algorithms import combine, is_channels_last, unstack
 from equicolor.groups import Group
-from equicolor.groups import group as as_group
+from equicolor.nn._base import Choice, GroupConvBase, Size, pair
 
-Choice: TypeAlias = Literal["auto", "direct", "fast"]
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
-Size: TypeAlias = int | Sequence[int]
-_Convolution: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]
-
-#: What a number moved through a transform, and one more call of a convolution, cost in multiplications, as fitted to
-#: benchmarks/group_conv.py on two cores.
-_MOVE_COST, _CALL_COST = 20, 12_000_000
-_MIDDLING_PIXELS = 32 * 16 * 16
 
 
-class _GroupConv(nn.Module):
-    """What ordinary and transposed group convolutions share."""
-
-    weight: Tensor
-    filters: Tensor
-    #: The parameters behind ``weight``.
-    _filter_parameters: tuple[str, ...] = ("weight",)
-    #: Whether the leading axis of the filters belongs to the output.
-    _output_first: bool
-
-    def __init__(
-        self,
-        group: Group | str,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Size,
-        stride: Size,
-        dilation: Size,
-        groups: int,
-        bias: bool,
-        algorithm: Choice,
-        rescale: bool,
-        device: torch.device | str | None,
-        dtype: torch.dtype | None,
-    ) -> None:
-        super().__init__()
-        self.group = as_group(group)
-        for name, value in (("in_channels", in_channels), ("out_channels", out_channels), ("groups", groups)):
-            if value < 1:
-                raise ValueError(f"{name} must be positive, got {value}")
-        if in_channels % groups or out_channels % groups:
-            raise ValueError(
-                f"in_channels and out_channels must be multiples of groups, got {in_channels}, {out_channels}, {groups}"
-            )
-        if algorithm not in ("auto", "direct", "fast"):
-            raise ValueError(f"unknown algorithm {algorithm!r}: expected 'auto', 'direct' or 'fast'")
-        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size = _pair("kernel_size", kernel_size)
-        self.stride = _pair("stride", stride)
-        self.dilation = _pair("dilation", dilation)
-        self.algorithm, self.rescale = algorithm, rescale
-        # Constants of the group: made here, so that a compiler need not trace how.
-        self._bilinear = algorithms.fast(self.group, rescale)
-        self._bank = algorithms.filter_bank(self.group)
-        self._scales = algorithms.edge_scales(self.group) if rescale else (1.0,) * self.group.order
-        first, second = (out_channels, in_channels) if self._output_first else (in_channels, out_channels)
-        shape = (first, self.group.order * second // groups, *self.kernel_size)
-        self._register_filters(torch.empty(shape, device=device, dtype=dtype))
-        self.bias = nn.Parameter(torch.empty(out_channels, device=device, dtype=dtype)) if bias else None
-        self.reset_parameters()
-
-    def _register_filters(self, filters: Tensor) -> None:
-        """Makes the parameters behind ``weight``, the filters."""
-        self.weight = nn.Parameter(filters)
-
-    def reset_parameters(self) -> None:
-        """As in :class:`torch.nn.Conv2d`, with a fan-in that counts the group."""
-        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        if self.bias is not None:
-            bound = 1 / math.sqrt(self.weight[0].numel())
-            nn.init.uniform_(self.bias, -bound, bound)
-
-    @property
-    def chosen_algorithm(self) -> Literal["direct", "fast"]:
-        """What ``auto`` comes to, for features of a middling size; in eager mode the actual size decides."""
-        return self._choose(_MIDDLING_PIXELS)
-
-    def _choose(self, pixels: int) -> Literal["direct", "fast"]:
-        """``auto`` for features of so many pixels, over the batch: the faster by ``benchmarks/group_conv.py``.
-
-        Fast saves multiplications. It pays for them by moving every feature through two transforms, and by calling one
-        convolution for each of its products.
-        """
-        if self.algorithm != "auto":
-            return self.algorithm
-        n, rank = self.group.order, self._bilinear.rank
-        saved = (n * n - rank) * self.in_channels * self.out_channels // self.groups * math.prod(self.kernel_size)
-        moved = (n + rank) * (self.in_channels + self.out_channels)
-        return "fast" if pixels * (saved - _MOVE_COST * moved) > _CALL_COST * rank else "direct"
-
-    @property
-    def frozen(self) -> bool:
-        """Whether :meth:`freeze` was called."""
-        return not hasattr(self, self._filter_parameters[0])
-
-    @torch.no_grad()
-    def freeze(self) -> None:
-        """For inference: puts the transformed filters in the place of the filters, so that no forward transforms them.
-
-        The layer then has a buffer ``filters`` and no ``weight``. So nothing can become stale: it can no longer be
-        trained, nor load the state of a layer that is not frozen.
-        """
-        if self.frozen:
-            return
-        self.algorithm = self.chosen_algorithm
-        filters = self._filter_bank() if self.algorithm == "direct" else torch.cat(list(self._transformed_filters()))
-        for name in self._filter_parameters:
-            delattr(self, name)
-        self.register_buffer("filters", filters.clone())
-
-    @torch.no_grad()
-    def fold(self, scale: Tensor, shift: Tensor) -> None:
-        """Freezes the layer, to compute ``scale · y + shift`` in each output channel, as a norm behind it would."""
-        self.freeze()
-        rank, order, groups, own = self._bilinear.rank, self.group.order, self.groups, self.out_channels // self.groups
-        # How the frozen filters split into axes, and along which of them the output channels lie.
-        split, outputs = {
-            ("fast", True): ((rank, groups, own, -1), (1, groups, own, 1)),
-            ("direct", True): ((groups, order, own, -1), (groups, 1, own, 1)),
-            ("fast", False): ((rank, groups, self.in_channels // groups, own, -1), (1, groups, 1, own, 1)),
-            ("direct", False): ((groups, order * self.in_channels // groups, order, own, -1), (groups, 1, 1, own, 1)),
-        }[self.algorithm, self._output_first]
-        self.filters = (self.filters.reshape(split) * scale.view(outputs)).reshape(self.filters.shape)
-        bias = shift if self.bias is None else self.bias * scale + shift
-        self.bias = nn.Parameter(bias.clone(), requires_grad=False)
-
-    def _check(self, features: Tensor) -> None:
-        if features.dim() != 4 or features.shape[1] != self.in_channels:
-            raise ValueError(
-                f"{type(self).__name__} expected a feature (G·B, {self.in_channels}, H, W) on {self.group}, "
-                f"got shape {tuple(features.shape)}"
-            )
-        if features.shape[0] % self.group.order:
-            self.group.split(features)  # says what is wrong
-
-    def _convolve(self, features: Tensor, convolution: _Convolution) -> Tensor:
-        """The group convolution in terms of the ordinary ``convolution(features, filters, bias)``."""
-        # A graph that is traced for any batch must not depend on the size of the one it was traced with.
-        pixels = _MIDDLING_PIXELS if torch.compiler.is_compiling() else features[:, 0].numel() // self.group.order
-        if self._choose(pixels) == "direct":
-            return self._convolve_direct(features, convolution)
-        algorithm = self._bilinear
-        slabs = unstack(combine(algorithm.feature, features), algorithm.rank)
-        filters = self._transformed_filters()
-        # Where the first column of the inverse is all ones, a bias of the first convolution reaches every element.
-        shared = self.bias is not None and all(row[0] == 1 for row in algorithm.inverse)
-        biases = [self.bias if shared else None, *[None] * (algorithm.rank - 1)]
-        result = combine(algorithm.inverse, [convolution(*each) for each in zip(slabs, filters, biases, strict=True)])
-        return result if self.bias is None or shared else result + self.bias.view(-1, 1, 1)
-
-    def _transformed_filters(self) -> Sequence[Tensor]:
-        """The filters of the bilinear algorithm's convolutions; in full precision, since they are sums of filters."""
-        if self.frozen:
-            return unstack(self.filters, self._bilinear.rank)
-        with full_precision(self.weight.device):
-            taps = torch.unflatten(self.weight, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
-            return unstack(combine(self._bilinear.filter, taps, fuse=False), self._bilinear.rank)
-
-    def _convolve_direct(self, features: Tensor, convolution: _Convolution) -> Tensor:
-        """One ordinary convolution with the full filter bank, the group's elements side by side as channels."""
-        order, groups = self.group.order, self.groups
-        bias = None if self.bias is None else self.bias.view(groups, 1, -1).expand(-1, order, -1).flatten()
-        layout = torch.channels_last if is_channels_last(features) else torch.contiguous_format
-        side_by_side = _elements_to_channels(features, order, groups).contiguous(memory_format=layout)
-        result = convolution(side_by_side, self._filter_bank(), bias)
-        return _elements_to_batch(result, order, groups).contiguous(memory_format=layout)
-
-    def _filter_bank(self) -> Tensor:
-        """The filters from every element to every element, those to one element side by side."""
-        if self.frozen:
-            return self.filters
-        order = self.group.order
-        taps = torch.unflatten(self.weight, 1, (order, -1)).unbind(1)
-        zero = torch.zeros_like(taps[0])
-
-        def block(row: int, column: int) -> Tensor:
-            g, h = (row, column) if self._output_first else (column, row)
-            tap = self._bank[g][h]
-            if tap is None:
-                return zero
-            return taps[tap] if self._scales[g] == 1 else taps[tap] * self._scales[g]
-
-        rows = [torch.cat([block(row, column) for column in range(order)], dim=1) for row in range(order)]
-        return torch.unflatten(torch.stack(rows), 1, (self.groups, -1)).transpose(0, 1).flatten(0, 2)
-
-    def extra_repr(self) -> str:
-        parts = [str(self.group), f"{self.in_channels}", f"{self.out_channels}", f"kernel_size={self.kernel_size}"]
-        parts.append(f"stride={self.stride}")
-        parts += self._special_repr()
-        if self.dilation != (1, 1):
-            parts.append(f"dilation={self.dilation}")
-        if self.groups != 1:
-            parts.append(f"groups={self.groups}")
-        if self.bias is None:
-            parts.append("bias=False")
-        if self.rescale:
-            parts.append("rescale=True")
-        if self.frozen:
-            parts.append("frozen")
-        if self.algorithm != "auto":
-            parts.append(f"algorithm={self.algorithm}")
-        return ", ".join(parts)
-
-    def _special_repr(self) -> list[str]:
-        return []
-
-
-class GroupConv2d(_GroupConv):
+class GroupConv2d(GroupConvBase):
     r"""Group convolution of a feature on the group: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``.
 
     Args:
@@ -290,7 +76,7 @@ class GroupConv2d(_GroupConv):
                 raise ValueError("padding='same' goes with stride 1 only")
             self.padding = padding
         else:
-            self.padding = _pair("padding", padding, least=0)
+            self.padding = pair("padding", padding, least=0)
         self.padding_mode = padding_mode
 
     def forward(self, features: Tensor) -> Tensor:
@@ -318,7 +104,7 @@ class GroupConv2d(_GroupConv):
         return parts + ([] if self.padding_mode == "zeros" else [f"padding_mode={self.padding_mode!r}"])
 
 
-class GroupConvTranspose2d(_GroupConv):
+class GroupConvTranspose2d(GroupConvBase):
     """Transposed group convolution: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``, enlarging where it strides.
 
     Arguments in the order of :class:`torch.nn.ConvTranspose2d`; see :class:`GroupConv2d` for those of its own. The
@@ -365,8 +151,8 @@ class GroupConvTranspose2d(_GroupConv):
         )
         if padding_mode != "zeros":
             raise ValueError(f"a transposed convolution takes padding_mode='zeros' only, got {padding_mode!r}")
-        self.padding = _pair("padding", padding, least=0)
-        self.output_padding = _pair("output_padding", output_padding, least=0)
+        self.padding = pair("padding", padding, least=0)
+        self.output_padding = pair("output_padding", output_padding, least=0)
         self.padding_mode = padding_mode
 
     def forward(self, features: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
@@ -399,31 +185,3 @@ class GroupConvTranspose2d(_GroupConv):
     def _special_repr(self) -> list[str]:
         parts = [] if self.padding == (0, 0) else [f"padding={self.padding}"]
         return parts + ([] if self.output_padding == (0, 0) else [f"output_padding={self.output_padding}"])
-
-
-def full_precision(device: torch.device) -> AbstractContextManager[object]:
-    """No autocast on this device, where there is any."""
-    if torch.amp.is_autocast_available(device.type):
-        return torch.autocast(device.type, enabled=False)
-    return nullcontext()
-
-
-def _pair(name: str, value: Size, least: int = 1) -> tuple[int, int]:
-    pair = (value, value) if isinstance(value, int) else tuple(value)
-    if len(pair) != 2 or any(not isinstance(v, int) or v < least for v in pair):
-        raise ValueError(f"{name} must be a whole number of at least {least}, or a pair of them, got {value!r}")
-    return pair[0], pair[1]
-
-
-def _elements_to_channels(features: Tensor, order: int, groups: int) -> Tensor:
-    """``(G·B, C, H, W)`` to ``(B, G·C, H, W)``, the elements inside each of the convolution's ``groups``."""
-    slabs = unstack(features, order)
-    if groups == 1:
-        return torch.cat(slabs, dim=1)
-    return torch.stack([torch.unflatten(slab, 1, (groups, -1)) for slab in slabs], dim=2).flatten(1, 3)
-
-
-def _elements_to_batch(features: Tensor, order: int, groups: int) -> Tensor:
-    """The inverse of :func:`_elements_to_channels`."""
-    slabs = torch.unflatten(features, 1, (groups, order, -1)).unbind(2)
-    return torch.cat([slab.flatten(1, 2) for slab in slabs])
