@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types format bench clean
+.PHONY: demo test format bench clean
 
 demo: $(VENV)/installed-train  ## run the main job on embedded data
 	$(BIN)/python -m equicolor.experiments.lifting
@@ -28,14 +28,15 @@ clean:  ## remove the environment and what tools leave behind
 
 # One stamp for each set of extras: an environment is installed anew only when what it is made of has changed.
 $(VENV)/installed-%: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
-	touch $@
+	@echo "Setting up $(VENV) with the extra '$*': once, a minute or two."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[$*]'
+	@touch $@
 
 # torchvision and timm, whose networks the tests convert, beside the environment and not in it: the wheel of torchvision
 # does not load beside a CPU build of torch, and some packages import it wherever they find it.
 $(VENV)/networks: constraints.txt | $(VENV)/installed-dev
-	rm -rf $@
-	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	@rm -rf $@
+	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps \
 	  --target $@ torchvision timm
-	touch $@
+	@touch $@
