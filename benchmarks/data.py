@@ -70,7 +70,7 @@ def source() -> tuple[Callable[[Tensor], Tensor], np.ndarray]:
     root = os.environ.get("EQUICOLOR_DATA")
     if root and (Path(root) / "cifar10").is_dir():
         cifar = load("cifar10", root, "test", as_bytes=True)
-        return lambda indices: cifar.__getitems__(indices).images, cifar.images.permute(0, 2, 3, 1).numpy()
+        return lambda indices: cifar.fetch(indices).images, cifar.images.permute(0, 2, 3, 1).numpy()
     print("EQUICOLOR_DATA has no cifar10: timing noise of the same size")
     noise = torch.randint(256, (10_000, 3, 32, 32), dtype=torch.uint8)
     return lambda indices: noise[indices], noise.permute(0, 2, 3, 1).numpy()

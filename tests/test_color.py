@@ -283,6 +283,17 @@ def test_one_shift_for_each_image_agrees_with_one_by_one(shifts):
         torch.testing.assert_close(shift(images, each / 400, action, space), expected, atol=1e-12, rtol=0)
 
 
+def test_one_shift_for_all_may_be_a_tensor():
+    images = torch.rand(2, 3, 4, 5)
+    for shift in (shift_hue, *SHIFTS):
+        torch.testing.assert_close(shift(images, torch.tensor(0.3)), shift(images, 0.3))
+
+
+def test_hue_stays_below_one_turn_in_half_precision():
+    for kind in HALF:
+        assert rgb_to_hsl(pixel(1.0, 0.0, 1e-3).to(kind))[0].item() < 360
+
+
 def test_an_orbit_holds_every_combination_of_moves(dtype):
     images = torch.rand(2, 3, 4, 5, dtype=dtype)
     hues, saturations, luminances = [0.0, 50.0, 120.0], [-0.5, 0.0], [0.0, 0.2, 0.7]

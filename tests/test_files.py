@@ -47,7 +47,8 @@ def test_the_card_says_what_the_model_is(folder, model):
     assert card["architecture"] == model.config
     assert card["group"] == "hue4-sat3"
     assert card["classes"] == ["a", "b", "c"]
-    assert card["normalisation"] == {"mean": 0.4, "std": [0.2, 0.25, 0.3]}
+    assert card["normalisation"]["mean"] == pytest.approx([0.4] * 3)
+    assert card["normalisation"]["std"] == pytest.approx([0.2, 0.25, 0.3])
     assert card["parameters"] == model.num_parameters
     assert card["library_version"] == ec.__version__
     assert sorted(os.listdir(folder)) == [CARD, WEIGHTS]
@@ -146,16 +147,27 @@ def test_nothing_in_the_files_is_executed(folder, tmp_path, monkeypatch):
     assert not (tmp_path / "executed").exists()
 
 
-def test_a_write_that_fails_loses_nothing(folder, model, monkeypatch):
+@pytest.mark.parametrize("fits", [0, 1])
+def test_a_write_that_fails_loses_nothing(folder, model, monkeypatch, fits):
     before = {name: (folder / name).read_bytes() for name in (WEIGHTS, CARD)}
+    torch.nn.init.zeros_(next(model.parameters()))
+    room = [None] * fits
 
     def full_disk(_handle):
-        raise OSError(28, "No space left on device")
+        if not room:
+            raise OSError(28, "No space left on device")
+        room.pop()
 
     monkeypatch.setattr(files.os, "fsync", full_disk)
     with pytest.raises(OSError, match="No space left"):
         ec.save_pretrained(model, folder)
     assert {name: (folder / name).read_bytes() for name in os.listdir(folder)} == before
+
+
+def test_what_could_not_be_read_back_is_not_written(model, tmp_path):
+    with pytest.raises(ValueError, match="save it before optimize_for_inference"):
+        ec.save_pretrained(ec.optimize_for_inference(model), tmp_path / "frozen")
+    assert not (tmp_path / "frozen").exists()
 
 
 def test_bad_classes_are_refused(model, tmp_path):

@@ -111,8 +111,19 @@ def test_a_measurement_leaves_the_module_as_it_was():
     assert all(not layer._forward_hooks for layer in network)
 
 
+def test_single_elements_can_be_measured():
+    layer, images = GroupConv2d("hue4", 3, 5, 3), torch.randn(8, 3, 6, 6)
+    every = ec.equivariance_error(layer, images, "hue4", acts_on="features")
+    some = ec.equivariance_error(layer, images, "hue4", acts_on="features", elements=[3, 1])
+    assert torch.equal(some, every[[3, 1]])
+
+
 def test_bad_input_is_refused():
     images = torch.rand(2, 3, 4, 4)
+    with pytest.raises(TypeError, match=r"expected a torch\.Tensor of images or features, got ndarray"):
+        ec.equivariance_error(Lift("hue4"), images.numpy(), "hue4")
+    with pytest.raises(TypeError, match="returns one tensor, got tuple"):
+        ec.equivariance_error(lambda x: (x, x), images, "hue4")
     with pytest.raises(ValueError, match=r"\(G·B, …\) = \(8, …\) or \(B, …\) = \(2, …\), got shape \(1,"):
         ec.equivariance_error(lambda x: x[:1], images, "hue4")
     with pytest.raises(ValueError, match="unknown fill 'wrap'"):

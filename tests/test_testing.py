@@ -73,6 +73,29 @@ def test_a_function_that_treats_elements_differently_fails():
             assert_equivariant(first_only, name)
 
 
+def test_a_function_of_images_without_a_lift_is_judged_as_a_whole():
+    network = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
+    for module in (network, lambda images: images.mean((1, 2, 3))):
+        for name in ("hue4", "sat3", "lum3"):
+            if not (name == "hue4" and module is not network):  # a hue shift may keep the mean
+                with pytest.raises(AssertionError, match="is not equivariant"):
+                    assert_equivariant(module, name, acts_on="images")
+    assert_equivariant(ec.group("sat3").lift, "sat3", acts_on="images")
+
+    class Copies(nn.Module):
+        """Takes copies of an image for its lift."""
+
+        def __init__(self):
+            super().__init__()
+            self.conv, self.pool = GroupConv2d("sat3", 3, 8, 3), GroupPool("sat3")
+
+        def forward(self, images):
+            return self.pool(self.conv(torch.cat([images] * 3)))
+
+    with pytest.raises(AssertionError, match="Copies is not equivariant"):
+        assert_equivariant(Copies(), "sat3", acts_on="images")
+
+
 def test_ceconv_is_equivariant_with_three_rotations_and_not_with_four():
     assert_equivariant(CEConvLift(3, 8, 3), "hue3")
     with pytest.raises(AssertionError, match="CEConvLift is not equivariant to hue4"):

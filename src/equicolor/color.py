@@ -101,7 +101,7 @@ def shift_hue(images: Tensor, degrees: Shift) -> Tensor:
     turned = _hue_channel(parts, _wrapped(shift / 60.0 - peaks))
     thirds = torch.round(shift / 120.0)
     source = torch.remainder(torch.arange(3, device=work.device).view(3, 1, 1) - thirds.long(), 3)
-    permuted = torch.take_along_dim(work, source, dim=-3)
+    permuted = torch.take_along_dim(work, source.view(*[1] * (work.dim() - source.dim()), *source.shape), dim=-3)
     return _where_exact(shift == thirds * 120.0, permuted, turned, degrees).to(images.dtype)
 
 
@@ -427,8 +427,10 @@ def _from_rgb(images: Tensor, space: Space) -> Tensor:
     sextants = torch.where(parts.grey, 0.0, hue.chroma_hue / torch.where(parts.grey, 1.0, parts.chroma))
     degrees = 60 * sextants
     degrees = torch.where(degrees < 0, degrees + 360, degrees)
-    degrees = torch.where(degrees >= 360, degrees - 360, degrees)  # a negative hue too small to be seen beside 360
-    return torch.cat([degrees, parts.saturation, parts.luminance], dim=-3).to(images.dtype)
+    result = torch.cat([degrees, parts.saturation, parts.luminance], dim=-3).to(images.dtype)
+    turn = result.new_zeros(3, 1, 1)  # a hue too close to 360 for its precision is 0
+    turn[0] = 360
+    return torch.where((result >= 360) & (turn > 0), result - turn, result)
 
 
 def _to_rgb(images: Tensor, space: Space) -> Tensor:

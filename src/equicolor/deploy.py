@@ -2,7 +2,7 @@
 
 import copy
 import os
-from itertools import pairwise
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import torch
 from torch import fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from equicolor.convert import Converted
 from equicolor.measure import evaluating
 from equicolor.nn._base import GroupConvBase
 
@@ -17,8 +18,10 @@ from equicolor.nn._base import GroupConvBase
 def optimize_for_inference(model: nn.Module) -> nn.Module:
     """A copy of ``model`` that computes the same, faster: for inference only, and ready for ``torch.compile``.
 
-    Batch norms that follow a convolution are folded into it, and the filters of group convolutions are transformed once
-    instead of in every forward (see :meth:`GroupConv2d.freeze`). The given model is left as it is.
+    Batch norms that follow a convolution are folded into it, where the network's forward can be traced by ``torch.fx``,
+    and the filters of group convolutions are transformed once instead of in every forward (see
+    :meth:`GroupConv2d.freeze`). The given model is left as it is. Save before, not after: a frozen network cannot be
+    trained or loaded.
 
     >>> from equicolor.models import create_model
     >>> model = create_model("z2cnn", group="hue4").eval()
@@ -58,6 +61,7 @@ def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int 
     images = torch.rand(2, 3, height, width, dtype=torch.float32, device=parameter.device)
     try:
         with evaluating(model):
+            model(images)  # says what is wrong with the size, if anything is, better than a tracer
             torch.onnx.export(
                 optimize_for_inference(model).float(),
                 (images,),
@@ -86,14 +90,19 @@ class _Tracer(fx.Tracer):
 
 
 def _foldable(model: nn.Module) -> list[tuple[str, str]]:
-    """The convolutions that nothing but a batch norm listens to, each with its norm, by name."""
+    """The convolutions that nothing but a batch norm listens to, each with its norm, by name.
+
+    None where a forward cannot be traced: who listens is then not certain.
+    """
+    # What a converted network does around its body is no concern of the norms in it.
+    prefix, network = ("body.", model.body) if isinstance(model, Converted) else ("", model)
     try:
-        graph = _Tracer().trace(model)
-    except Exception:  # a forward that cannot be traced: only what stands side by side in a Sequential is certain
-        return _neighbours(model)
+        graph = _Tracer().trace(network)
+    except Exception:
+        return []
     calls = [node for node in graph.nodes if node.op == "call_module"]
-    uses = {target: sum(node.target == target for node in calls) for target in {node.target for node in calls}}
-    modules = dict(model.named_modules())
+    uses = Counter(node.target for node in calls)
+    modules = dict(network.named_modules())
     pairs = []
     for node in calls:
         source: Any = node.args[0] if node.args else None
@@ -104,19 +113,7 @@ def _foldable(model: nn.Module) -> list[tuple[str, str]]:
             and isinstance(modules[str(source.target)], _Convolution)
             and len(source.users) == uses[node.target] == uses[source.target] == 1
         ):
-            pairs.append((str(source.target), str(node.target)))
-    return pairs
-
-
-def _neighbours(model: nn.Module) -> list[tuple[str, str]]:
-    pairs = []
-    for path, container in model.named_modules():
-        if isinstance(container, nn.Sequential):
-            children = list(container.named_children())
-            for (first, convolution), (second, norm) in pairwise(children):
-                if isinstance(convolution, _Convolution) and isinstance(norm, nn.BatchNorm2d):
-                    prefix = f"{path}." if path else ""
-                    pairs.append((prefix + first, prefix + second))
+            pairs.append((f"{prefix}{source.target}", f"{prefix}{node.target}"))
     return pairs
 
 
@@ -126,10 +123,15 @@ def _fold(model: nn.Module, convolution_path: str, norm_path: str) -> None:
     if not isinstance(norm, nn.BatchNorm2d) or norm.running_mean is None or norm.running_var is None:
         return  # a norm by the batch's own statistics is no constant
     if isinstance(convolution, nn.Conv2d):
-        model.set_submodule(convolution_path, fuse_conv_bn_eval(convolution, norm))
+        _replace(model, convolution_path, fuse_conv_bn_eval(convolution, norm))
     elif isinstance(convolution, GroupConvBase):
         scale = torch.rsqrt(norm.running_var + norm.eps)
         scale = scale if norm.weight is None else scale * norm.weight
         shift = -norm.running_mean * scale
         convolution.fold(scale, shift if norm.bias is None else shift + norm.bias)
-    model.set_submodule(norm_path, nn.Identity())
+    _replace(model, norm_path, nn.Identity())
+
+
+def _replace(model: nn.Module, path: str, module: nn.Module) -> None:
+    parent, _, name = path.rpartition(".")
+    setattr(model.get_submodule(parent), name, module)

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from equicolor.models import Model, create_model
+from equicolor.nn import Lift
 
 WEIGHTS, CARD = "model.safetensors", "config.json"
 _FORMAT = 1
@@ -34,24 +36,30 @@ def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: S
 
     safetensors = _needed("safetensors.torch")
     config = model.config if isinstance(model, Model) else None
+    if isinstance(classes, str):
+        raise TypeError(f"classes takes a name for each class, in a list, got {classes!r}")
     if classes is not None and config is not None and len(classes) != config["num_classes"]:
         raise ValueError(f"got {len(classes)} names of classes for a model with {config['num_classes']}")
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"expected a network, a torch.nn.Module, got {type(model).__name__}")
+    state = _state(model)
+    if config is not None:
+        _check_as_built(config, state)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    weights = safetensors.save(_state(model), metadata={"format": "pt"})
+    weights = safetensors.save(state, metadata={"format": "pt"})
     card = {
         "library_name": "equicolor",
         "library_version": __version__,
         "format": _FORMAT,
         "architecture": config,
         "group": config["group"] if config else _name_of_group(model),
-        "classes": None if classes is None else list(classes),
-        "normalisation": {key: config[key] for key in ("mean", "std")} if config else None,
+        "classes": None if classes is None else list(map(str, classes)),
+        "normalisation": _normalisation(model),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "sha256": hashlib.sha256(weights).hexdigest(),
     }
-    _write(folder / WEIGHTS, weights)
-    _write(folder / CARD, (json.dumps(card, indent=2) + "\n").encode())
+    _write({folder / WEIGHTS: weights, folder / CARD: (json.dumps(card, indent=2) + "\n").encode()})
     return folder
 
 
@@ -176,19 +184,42 @@ def _state(model: nn.Module) -> dict[str, Tensor]:
     return {name: value.detach().to("cpu", copy=True).contiguous() for name, value in model.state_dict().items()}
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Writes ``data`` under another name, and moves it into place when it is on the disk."""
-    handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+def _write(files: dict[Path, bytes]) -> None:
+    """Writes the files under other names, and moves them into place when all are on the disk."""
+    written: dict[Path, Path] = {}
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(partial).chmod(0o644)
-        os.replace(partial, path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+        for path, data in files.items():
+            handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+            written[path] = Path(partial)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            written[path].chmod(0o644)
+        for path, temporary in written.items():
+            temporary.replace(path)
+    finally:
+        for temporary in written.values():
+            temporary.unlink(missing_ok=True)
+
+
+def _check_as_built(config: dict[str, Any], state: dict[str, Tensor]) -> None:
+    """ValueError where the network is no longer what its config builds, so that it could not be read back."""
+    with torch.device("meta"):
+        expected = {name: value.shape for name, value in create_model(**config).state_dict().items()}
+    if expected != {name: value.shape for name, value in state.items()}:
+        raise ValueError(
+            f"the network is not what create_model(**model.config) builds ({config['name']}) any more: save it before "
+            "optimize_for_inference and before layers are replaced, or save its state_dict yourself"
+        )
+
+
+def _normalisation(model: nn.Module) -> dict[str, list[float]] | None:
+    """The mean and std behind the lift, for red, green and blue."""
+    for module in model.modules():
+        if isinstance(module, Lift):
+            return {"mean": module.mean.flatten().tolist(), "std": module.std.flatten().tolist()}
+    return None
 
 
 def _name_of_group(model: nn.Module) -> str | None:
@@ -198,10 +229,11 @@ def _name_of_group(model: nn.Module) -> str | None:
 
 def _model_card(hub_id: str, model: nn.Module) -> str:
     group = _name_of_group(model) or "no group"
+    network = "" if isinstance(model, Model) else ", model=..."  # the network that the weights belong to
     return (
         "---\nlibrary_name: equicolor\ntags:\n- equicolor\n- image-classification\n---\n\n"
         f"# {hub_id.split('/')[-1]}\n\nA colour-equivariant network ({group}).\n\n"
-        f'```python\nimport equicolor as ec\n\nmodel = ec.from_pretrained("{hub_id}")\n```\n'
+        f'```python\nimport equicolor as ec\n\nmodel = ec.from_pretrained("{hub_id}"{network})\n```\n'
     )
 
 

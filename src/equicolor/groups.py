@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
+from numbers import Real
 from typing import Any, ClassVar, TypeAlias
 
 import torch
@@ -301,7 +302,7 @@ class _Translations(Factor):
         color.check_action(self.action)
         color.check_space(self.space)
         step = DEFAULT_STEP[self.action] if self.step is None else self.step
-        if isinstance(step, bool) or not isinstance(step, (int, float)) or not (0 < step < math.inf):
+        if isinstance(step, bool) or not isinstance(step, Real) or not (0 < step < math.inf):
             raise ValueError(f"{type(self).__name__} takes a positive finite step, got {step!r}")
         object.__setattr__(self, "step", float(step))
 

@@ -1,6 +1,6 @@
 """Measuring equivariance: the paper's relative error, for each element of a group and each layer of a network."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, overload
 
@@ -24,6 +24,7 @@ def equivariance_error(
     layers: Literal[False] = False,
     fill: Fill = "overlap",
     acts_on: Inputs = "images",
+    elements: Sequence[Element] | None = None,
 ) -> Tensor: ...
 
 
@@ -36,6 +37,7 @@ def equivariance_error(
     layers: Literal[True],
     fill: Fill = "overlap",
     acts_on: Inputs = "images",
+    elements: Sequence[Element] | None = None,
 ) -> dict[str, Tensor]: ...
 
 
@@ -47,6 +49,7 @@ def equivariance_error(
     layers: bool = False,
     fill: Fill = "overlap",
     acts_on: Inputs = "images",
+    elements: Sequence[Element] | None = None,
 ) -> Tensor | dict[str, Tensor]:
     """The paper's relative error ‖f(φ(g, x)) - ϕ(g, f(x))‖ / ‖f(φ(g, x)) + ϕ(g, f(x))‖ for each element g.
 
@@ -62,6 +65,7 @@ def equivariance_error(
         fill: in a truncated group, what is moved in from outside the window is unknown. ``"overlap"`` compares the
             elements that are known on both sides; ``"zero"`` takes the unknown for zero, as the paper writes it.
         acts_on: what kind of input ``images`` is.
+        elements: which elements to measure; all by default.
 
     Returns:
         The error of each element, ``(G,)``, in the order of ``group.elements``; with ``layers``, a dict of these by
@@ -78,6 +82,8 @@ def equivariance_error(
         raise ValueError(f"unknown acts_on {acts_on!r}: expected 'images' or 'features'")
     if layers and not isinstance(module, nn.Module):
         raise TypeError(f"only an nn.Module has layers to measure, got {type(module).__name__}")
+    if not isinstance(images, Tensor):
+        raise TypeError(f"expected a torch.Tensor of images or features, got {type(images).__name__}")
     if images.dim() == 0 or images.shape[0] == 0:
         raise ValueError(f"expected at least one image to measure on, got shape {tuple(images.shape)}")
     act = group.act_on_images if acts_on == "images" else group.act_on_features
@@ -91,7 +97,7 @@ def equivariance_error(
                 f"expected a result (G·B, …) = ({group.order * batch}, …) or (B, …) = ({batch}, …), "
                 f"got shape {tuple(still['output'].shape)}"
             )
-        for element in group:
+        for element in group if elements is None else elements:
             moved = _outputs(module, act(element, images), layers)
             for name in errors:
                 errors[name].append(_relative_error(moved[name], still[name], element, group, batch, fill))
@@ -129,7 +135,10 @@ def _outputs(module: Callable[[Tensor], Tensor], inputs: Tensor, layers: bool) -
 
                 handles.append(layer.register_forward_hook(keep))
     try:
-        outputs["output"] = module(inputs)
+        output = module(inputs)
+        if not isinstance(output, Tensor):
+            raise TypeError(f"expected a module that returns one tensor, got {type(output).__name__}")
+        outputs["output"] = output
     finally:
         for handle in handles:
             handle.remove()

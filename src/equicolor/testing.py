@@ -1,5 +1,6 @@
 """assert_equivariant: the test that users put into their own test suites."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -34,7 +35,8 @@ def assert_equivariant(
     A truncated group (saturation, luminance) is a window of an infinite one, and a convolution on the window cannot
     know what stands outside of it: several layers together are only approximately equivariant to its moves, by as much
     as :func:`equicolor.equivariance_error` says. Exact, and therefore asserted, is each layer by itself where the edge
-    of the window cannot be seen: on features that a move keeps inside.
+    of the window cannot be seen: on features that a move keeps inside. What a forward does between its layers is then
+    judged by the hue moves of a product alone. A function of images without a lifting layer is judged as a whole.
 
     Args:
         module: any function of a batch; of images if there is a lifting layer in it, of features on the group if not.
@@ -66,14 +68,25 @@ def assert_equivariant(
     if tolerance is None:
         tolerance = _TOLERANCE.get(dtype, 1e-5)
 
-    errors = equivariance_error(module, inputs, group, acts_on=acts_on).tolist()
-    cyclic = [i for i, element in enumerate(group) if _stays_inside(element, group)]
-    worst = max(cyclic, key=errors.__getitem__)
+    _assert_whole(module, inputs, group, acts_on, tolerance, [e for e in group if _stays_inside(e, group)])
+    if group.is_truncated and not _assert_layers(module, inputs, group, acts_on, tolerance):
+        _assert_whole(module, inputs, group, acts_on, tolerance, list(group))
+
+
+def _assert_whole(
+    module: Callable[[Tensor], Tensor],
+    inputs: Tensor,
+    group: Group,
+    acts_on: Inputs,
+    tolerance: float,
+    elements: list[Element],
+) -> None:
+    """The module from its inputs to its result, under ``elements``."""
+    errors = equivariance_error(module, inputs, group, acts_on=acts_on, elements=elements).tolist()
+    worst = max(range(len(elements)), key=lambda index: (math.isnan(errors[index]), errors[index]))
     if not errors[worst] <= tolerance:
-        where = _first_violation(module, inputs, group, acts_on, worst, tolerance)
-        raise AssertionError(_message(_name(module), group, group.elements[worst], errors[worst], tolerance) + where)
-    if group.is_truncated:
-        _assert_layers_equivariant(module, inputs, group, acts_on, tolerance)
+        where = _first_violation(module, inputs, group, acts_on, elements[worst], tolerance)
+        raise AssertionError(_message(_name(module), group, elements[worst], errors[worst], tolerance) + where)
 
 
 class _Call(NamedTuple):
@@ -87,10 +100,14 @@ class _Call(NamedTuple):
     rows_returned: int
 
 
-def _assert_layers_equivariant(
+def _assert_layers(
     module: Callable[[Tensor], Tensor], inputs: Tensor, group: Group, acts_on: Inputs, tolerance: float
-) -> None:
-    """Each layer by itself, on its own inputs where the move keeps them inside the window and zero elsewhere."""
+) -> bool:
+    """Each layer by itself, on its own inputs where the move keeps them inside the window and zero elsewhere.
+
+    Returns whether that says anything of the module: not so for a function of images that nothing lifts.
+    """
+    judged = False
     rows = inputs.shape[0] * (group.order if acts_on == "images" else 1)
     for call in _layer_calls(module, inputs, rows):
         lifts = isinstance(call.layer, (Lift, CEConvLift))
@@ -102,11 +119,13 @@ def _assert_layers_equivariant(
 
         for element in group:
             tried = call.inputs if lifts else _inside(call.inputs, element, group)
+            kind: Inputs = "images" if lifts else "features"
             with evaluating(call.layer):
-                errors = equivariance_error(layer, tried, group, acts_on="images" if lifts else "features")
-            error = errors[group.index(element)].item()
+                error = equivariance_error(layer, tried, group, acts_on=kind, elements=[element]).item()
             if not error <= tolerance:
                 raise AssertionError(_message(call.name, group, element, error, tolerance))
+        judged = judged or lifts or acts_on == "features"
+    return judged
 
 
 def _layer_calls(module: Callable[[Tensor], Tensor], inputs: Tensor, rows: int) -> list[_Call]:
@@ -180,15 +199,21 @@ def _channels(module: object) -> int:
 
 
 def _first_violation(
-    module: Callable[[Tensor], Tensor], inputs: Tensor, group: Group, acts_on: Inputs, index: int, tolerance: float
+    module: Callable[[Tensor], Tensor],
+    inputs: Tensor,
+    group: Group,
+    acts_on: Inputs,
+    element: Element,
+    tolerance: float,
 ) -> str:
     if not isinstance(module, nn.Module) or not any(module.children()):
         return ""
     layers = dict(module.named_modules())
-    for name, errors in equivariance_error(module, inputs, group, layers=True, acts_on=acts_on).items():
-        if name != "output" and not errors[index] <= tolerance:
+    measured = equivariance_error(module, inputs, group, layers=True, acts_on=acts_on, elements=[element])
+    for name, error in measured.items():
+        if name != "output" and not error.item() <= tolerance:
             kind = _name(layers[name.partition("#")[0]])
-            return f" It first shows after layer {name!r} ({kind}), by {errors[index]:.2e}."
+            return f" It first shows after layer {name!r} ({kind}), by {error.item():.2e}."
     return ""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import original_formats as formats
 import pytest
+import torch
 
 from equicolor.data import DataNotFoundError, load
 from equicolor.data._download import Remote, fetch
@@ -170,6 +171,17 @@ def test_load_downloads_when_asked_and_only_then(
     mnist = load("mnist", tmp_path / "root", download=True, check_size=False)
     assert (mnist.images[:, 0].numpy() == images).all()
     assert (tmp_path / "root" / "mnist" / "train-images-idx3-ubyte.gz").exists()
+
+    # A download that was cut off leaves some of the files, and part of one: the rest is fetched.
+    home = tmp_path / "root" / "mnist"
+    complete = (home / "train-labels-idx1-ubyte.gz").read_bytes()
+    (home / "train-labels-idx1-ubyte.gz").unlink()
+    (home / "train-labels-idx1-ubyte.gz.part").write_bytes(complete[:10])
+    with pytest.raises(DataNotFoundError, match="Put into"):
+        load("mnist", tmp_path / "root", check_size=False)
+    again = load("mnist", tmp_path / "root", download=True, check_size=False)
+    assert torch.equal(again.labels, mnist.labels)
+    assert server.asked[-1] == ("train-labels-idx1-ubyte.gz", "bytes=10-")
 
 
 def test_offline_the_message_says_what_was_tried_and_what_to_put_where(

@@ -3,9 +3,11 @@
 import pickle
 from pathlib import Path
 
+import numpy as np
 import original_formats as formats
 import pytest
 import torch
+from PIL import Image
 
 from equicolor.data import Batch, CorruptImageError, ImageSet, load
 
@@ -174,3 +176,39 @@ def test_an_unreadable_mask_is_skipped_with_its_image(tmp_path: Path) -> None:
         images, masks = masked[range(len(masked))]
         assert len(images) == len(masks) == 7
         assert masked.skipped_files == [str(tmp_path / "101_ObjectCategories" / "Faces" / "image_0001.jpg")]
+
+
+def test_masks_and_numbers_of_any_kind_choose_images(pictures: Path) -> None:
+    images = whole(pictures)
+    chosen = images.labels == 1
+    assert len(images.subset(chosen)) == 10
+    assert torch.equal(images.subset(chosen).labels.unique(), torch.tensor([1]))
+    assert torch.equal(images[chosen].targets, images.labels[chosen])
+    for index in (np.int64(3), torch.tensor(3)):
+        assert torch.equal(images[index].images, images[3].images)
+    assert torch.equal(images[2:5].images, images[[2, 3, 4]].images)
+    with pytest.raises(IndexError, match="one entry for each of 20 images, got 3"):
+        images[torch.tensor([True, False, True])]
+    with pytest.raises(TypeError, match="whole numbers or by a mask"):
+        images[[1.5]]
+
+
+def test_any_data_loader_takes_it(pictures: Path) -> None:
+    images = whole(pictures)
+    for loader in (torch.utils.data.DataLoader(images, 8), images.loader(8), images.loader(8, num_workers=1)):
+        first = next(iter(loader))
+        assert torch.equal(first[0], images[:8].images)
+        assert torch.equal(first[1], images.labels[:8])
+    _, rest = torch.utils.data.random_split(images, [15, 5])
+    assert next(iter(torch.utils.data.DataLoader(rest, 5)))[0].shape == (5, 3, 8, 8)
+
+
+def test_the_repr_is_a_line(pictures: Path) -> None:
+    assert repr(whole(pictures)) == "<folder all: 20 images of 8×8, 2 classes, in memory>"
+    assert "under hue:90, streaming" in repr(whole(pictures, in_memory=False, shift="hue:90"))
+
+
+def test_sixteen_bits_are_scaled_and_not_cut_off(tmp_path: Path) -> None:
+    (tmp_path / "grey").mkdir()
+    Image.fromarray(np.full((8, 8), 32896, dtype=np.uint16)).save(tmp_path / "grey" / "one.png")
+    assert whole(tmp_path)[0].images.mean().item() == pytest.approx(128 / 255)

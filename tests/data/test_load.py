@@ -148,3 +148,13 @@ def test_hue_shift_mnist_is_mnist_under_its_shifts(tmp_path: Path) -> None:
         same = load("mnist", tmp_path, part, f"hue:{shift}", seed=5, check_size=False)
         assert torch.equal(named[range(6)].images, same[range(6)].images)
         assert str(named.shift) == f"hue:{shift}"
+
+
+def test_a_shift_is_added_to_that_of_the_split() -> None:
+    assert str(load("hue_shift_digits", split="test_b", shift="sat:-0.2").shift) == "hue:240..360,sat:-0.2"
+
+
+@pytest.mark.parametrize("size", [0, -3, (32, 32)])
+def test_bad_image_sizes_are_refused(size: object) -> None:
+    with pytest.raises(ValueError, match="image_size must be a positive number"):
+        load("digits", image_size=size)  # type: ignore[arg-type]

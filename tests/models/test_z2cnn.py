@@ -14,7 +14,7 @@ def test_takes_28_pixels_down_to_one(group):
 
 @pytest.mark.parametrize("size", [(27, 32), (32, 27), (8, 8)])
 def test_smaller_images_are_refused(size):
-    with pytest.raises(ValueError, match=r"at least 28×28 pixels, got shape \(2, 3, "):
+    with pytest.raises(ValueError, match=r"at least 28×28 pixels, got \("):
         ec.create_model("z2cnn", "hue3")(torch.rand(2, 3, *size))
 
 

@@ -24,12 +24,20 @@ def test_it_is_equivariant(name):
     ec.testing.assert_equivariant(Lift(name, mean=0.5, std=0.25), name)
 
 
-def test_the_normalisation_belongs_to_the_state():
-    lift = Lift("hue4", mean=0.5, std=[0.1, 0.2, 0.3])
-    other = Lift("hue4", mean=0.1, std=1.5)
+@pytest.mark.parametrize("other", [{}, {"mean": 0.1, "std": 1.5}])
+def test_the_normalisation_belongs_to_the_state(other):
+    lift, other = Lift("hue4", mean=0.5, std=[0.1, 0.2, 0.3]), Lift("hue4", **other)
     other.load_state_dict(lift.state_dict())
     images = torch.rand(2, 3, 4, 4)
     assert torch.equal(other(images), lift(images))
+    lift.load_state_dict(Lift("hue4").state_dict())
+    assert torch.equal(lift(images), ec.Hue(4).lift(images))
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float64])
+def test_bytes_are_lifted_to_the_precision_of_the_layer(kind):
+    images = torch.randint(0, 256, (2, 3, 4, 4), dtype=torch.uint8)
+    assert Lift("hue4").to(kind)(images).dtype == kind
 
 
 def test_channels_last_stays_channels_last():

@@ -48,10 +48,10 @@ def decode(data: bytes | Path, how: Decoding, name: Callable[[], str]) -> NDArra
     Raises:
         CorruptImageError: naming the file, where the data is no image or ends too early.
     """
-    pil = require("PIL.Image", "reading image files")
+    pil, operations = (require(f"PIL.{part}", "reading image files") for part in ("Image", "ImageOps"))
     try:
         with pil.open(io.BytesIO(data) if isinstance(data, bytes) else data) as opened:
-            image = opened.convert("RGB")
+            image = _eight_bits(operations.exif_transpose(opened), pil).convert("RGB")
     except FileNotFoundError:
         raise CorruptImageError(f"{name()} is listed by the data set, but there is no such file") from None
     except (OSError, SyntaxError, ValueError, pil.DecompressionBombError) as error:  # PIL's ways to say: no image
@@ -59,6 +59,13 @@ def decode(data: bytes | Path, how: Decoding, name: Callable[[], str]) -> NDArra
             f"{name()} cannot be read as an image ({error}). Replace it, or pass on_error='skip' to go on without it."
         ) from error
     return np.asarray(fitted(image, how, pil.Resampling.BILINEAR))
+
+
+def _eight_bits(image: Any, pil: Any) -> Any:
+    """A PIL image of 16 bits for a grey value scaled to 8, where PIL would cut it off at 255; others as they are."""
+    if not image.mode.startswith("I;16"):
+        return image
+    return pil.fromarray((np.asarray(image) // 257).astype(np.uint8))
 
 
 def fitted(image: Any, how: Decoding, resample: Any) -> Any:

@@ -1,5 +1,6 @@
 """What ``load`` returns: labelled images, fetched by whole batches, from memory or as a stream."""
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -26,7 +27,7 @@ class Batch(NamedTuple):
     targets: Tensor
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ImageSet(Dataset[Batch]):
     """Images and their labels, under a colour shift or none. Made by :func:`equicolor.data.load`.
 
@@ -64,6 +65,12 @@ class ImageSet(Dataset[Batch]):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        size = f"{self.image_size}×{self.image_size}"
+        under = f", under {self.shift}" if self.shift else ""
+        where = "in memory" if self.held else "streaming"
+        return f"<{self.name} {self.split}: {len(self):,} images of {size}, {self.num_classes} classes{under}, {where}>"
 
     @property
     def num_classes(self) -> int:
@@ -104,18 +111,24 @@ class ImageSet(Dataset[Batch]):
     # ---------------------------------------------------------------------------------------------- fetching
 
     def __getitem__(self, index: Any) -> Batch:
-        if isinstance(index, int):
-            if not -len(self) <= index < len(self):
-                raise IndexError(f"{self.name} {self.split} has {len(self):,} images, index {index} is out of range")
-            batch = self.__getitems__([index % len(self)])
-            return Batch(batch.images[0], batch.targets[0])
         if isinstance(index, slice):
-            return self.__getitems__(torch.arange(len(self))[index])
-        return self.__getitems__(index)
+            return self.fetch(torch.arange(len(self))[index])
+        if hasattr(index, "__len__") and not (isinstance(index, Tensor) and index.dim() == 0):
+            return self.fetch(index)
+        place = operator.index(index)
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"{self.name} {self.split} has {len(self):,} images, index {place} is out of range")
+        batch = self.fetch([place % len(self)])
+        return Batch(batch.images[0], batch.targets[0])
 
-    def __getitems__(self, indices: Sequence[int] | Tensor) -> Batch:
+    def __getitems__(self, indices: Sequence[int]) -> list[Batch]:
+        """Samples for a ``DataLoader`` to collate as it likes; :meth:`loader` spares that."""
+        batch = self.fetch(indices)
+        return [Batch(image, target) for image, target in zip(*batch, strict=True)]
+
+    def fetch(self, indices: Sequence[int] | Tensor) -> Batch:
         """Many samples at once, in the order asked for; those that cannot be read are left out, if so asked."""
-        wanted = torch.as_tensor(indices, dtype=torch.long)
+        wanted = self._places(indices)
         images, kept = self.source.read(self.rows[wanted])
         if len(wanted) and not len(kept):
             raise CorruptImageError(
@@ -140,11 +153,11 @@ class ImageSet(Dataset[Batch]):
         for start in range(0, len(order), batch_size):
             indices = order[start : start + batch_size]
             if len(indices) == batch_size or not drop_last:
-                yield self.__getitems__(indices)
+                yield self.fetch(indices)
 
     def loader(self, batch_size: int, **arguments: Any) -> "DataLoader[Batch]":
         """A ``DataLoader`` of batches; ``arguments`` are its own (``shuffle``, ``num_workers``, ``pin_memory`` …)."""
-        return DataLoader(self, batch_size, collate_fn=arguments.pop("collate_fn", collate), **arguments)
+        return DataLoader(WholeBatches(self), batch_size, collate_fn=collate, **arguments)
 
     # ---------------------------------------------------------------------------------------------- derived sets
 
@@ -154,7 +167,7 @@ class ImageSet(Dataset[Batch]):
 
     def subset(self, indices: Sequence[int] | Tensor) -> "ImageSet":
         """These samples alone, each with the colours it has here."""
-        return self._select(torch.as_tensor(indices, dtype=torch.long))
+        return self._select(self._places(indices))
 
     def sample(self, count: int, seed: int = 0) -> "ImageSet":
         """``count`` samples drawn without replacement. A smaller sample of the same seed is part of a larger one."""
@@ -172,6 +185,17 @@ class ImageSet(Dataset[Batch]):
         here = here._select(readable)
         return replace(here, masks=masks, source=Held(source.images[here.rows]), rows=torch.arange(len(here)))
 
+    def _places(self, indices: Sequence[int] | Tensor) -> Tensor:
+        """Indices as a tensor of whole numbers; a mask of one boolean for each image selects where it is true."""
+        places = torch.as_tensor(indices)
+        if places.dtype == torch.bool:
+            if places.shape != (len(self),):
+                raise IndexError(f"a mask must have one entry for each of {len(self):,} images, got {places.numel():,}")
+            return places.nonzero().flatten()
+        if places.is_floating_point() and len(places):
+            raise TypeError(f"images are chosen by whole numbers or by a mask, got {places.dtype}")
+        return places.long()
+
     def _select(self, indices: Tensor) -> "ImageSet":
         return replace(
             self,
@@ -181,8 +205,24 @@ class ImageSet(Dataset[Batch]):
         )
 
 
-def collate(samples: Any) -> Batch:
-    """What a ``DataLoader`` does with what it fetched: a batch stays as it is, samples are stacked."""
+def collate(samples: Sequence[Batch] | Batch) -> Batch:
+    """Samples stacked to a batch, for a ``DataLoader``; what is a batch already stays as it is."""
     if isinstance(samples, Batch):
         return samples
     return Batch(*(torch.stack(part) for part in zip(*samples, strict=True)))
+
+
+class WholeBatches(Dataset[Batch]):
+    """An image set whose batches are fetched at once and need no collating."""
+
+    def __init__(self, images: ImageSet) -> None:
+        self.images = images
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> Batch:
+        return self.images[index]
+
+    def __getitems__(self, indices: Sequence[int]) -> Batch:
+        return self.images.fetch(indices)

@@ -63,7 +63,8 @@ def load(
         root: the folder that holds ``<name>/``, or holds the files of the set itself. By default the environment
             variable ``EQUICOLOR_DATA``, or ``~/.cache/equicolor``. For ``"folder"``, your own folder.
         split: one of those that :func:`list_datasets` gives for the set.
-        shift: a colour shift, such as ``"hue:90"``; see :mod:`equicolor.data.shift`.
+        shift: a colour shift, such as ``"hue:90"``; see :mod:`equicolor.data.shift`. A split that is under a shift of
+            its own, as those of ``hue_shift_mnist``, is moved by it first.
         seed: decides how seeded splits are cut, and what each image draws from a shift.
         image_size: height and width; by default the set's own.
         task: ``"segmentation"`` for masks instead of labels, where the set has them (caltech101).
@@ -85,10 +86,13 @@ def load(
     cut = _split(description, split)
     if where not in ("auto", "disk", "hub"):
         raise ValueError(f"where must be 'auto', 'disk' or 'hub', got {where!r}")
-    moved = Shift.parse(shift) if shift is not None else Shift.parse(cut.shift) if cut.shift else None
+    moves = [Shift.parse(each).moves for each in (cut.shift, shift) if each]
+    moved = Shift(tuple(move for each in moves for move in each)) if moves else None
     if as_bytes and moved:
         raise ValueError(f"as_bytes=True is for images as they are stored, {name} {split} is under the shift {moved}")
     masks = _wants_masks(description, task)
+    if image_size is not None and (not isinstance(image_size, int) or image_size < 1):
+        raise ValueError(f"image_size must be a positive number of pixels, for height and width, got {image_size!r}")
     size = image_size or (description.segmentation_size if masks else None) or description.image_size
     how = Decoding(size, fit or ("stretch" if masks else description.fit), on_error)
     home = _root(description, root)
@@ -184,8 +188,12 @@ def _read(
     hub, folder, reason = description.hub, request.folder / description.folder, ""
     if where != "hub":
         for place in (folder, request.folder):
-            if any(next(place.glob(sign), None) for sign in description.signs):
-                return _reader(description)(replace(request, folder=place)), False
+            if any(_present(place, sign) for sign in description.signs):
+                try:
+                    return _reader(description)(replace(request, folder=place)), False
+                except DataNotFoundError as error:  # some files are there, not all: a download may have been cut off
+                    folder, reason = place, str(error)
+                    break
             if hub and not request.masks and (files := parquet_files(place, hub.splits[split])):
                 return from_parquet(description, split, files, request.how, cache), hub.selects
         if download and description.remotes:
@@ -201,6 +209,10 @@ def _read(
         except DataNotFoundError as error:
             reason = f"{reason}\n{error}".strip()
     raise _not_found(description, folder, request.masks, reason)
+
+
+def _present(place: Path, sign: str) -> bool:
+    return any(not path.name.endswith(".part") for path in place.glob(sign))
 
 
 def _reader(description: Description) -> Callable[[Request], Raw]:

@@ -78,7 +78,7 @@ class Augment(nn.Module):
     def forward(self, images: Tensor, step: int = 0, masks: Tensor | None = None) -> Any:
         """``images`` ``(B, 3, H, W)`` augmented by the draws of this step; with ``masks`` ``(B, H, W)``, both.
 
-        Masks move with the pixels and keep their values; colours do not concern them.
+        Masks of 0 and 1 move with the pixels; colours do not concern them.
         """
         if images.dim() != 4 or images.shape[1] != 3:
             raise ValueError(f"expected a batch of RGB images (B, 3, H, W), got shape {tuple(images.shape)}")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 from torch import nn
@@ -140,4 +141,4 @@ def _group(group: Group | str) -> Group:
 
 def _plain(value: Channels) -> float | list[float]:
     """As JSON has it."""
-    return float(value) if isinstance(value, (int, float)) else [float(channel) for channel in value]
+    return float(value) if isinstance(value, Real) else [float(channel) for channel in value]  # type: ignore[union-attr]

@@ -23,10 +23,10 @@ class Model(nn.Module):
 
     def __init__(self, name: str, kit: Kit, num_classes: int, **options: Any) -> None:
         super().__init__()
-        if not isinstance(num_classes, int) or isinstance(num_classes, bool) or num_classes < 1:
+        if isinstance(num_classes, bool) or not hasattr(num_classes, "__index__") or num_classes < 1:
             raise ValueError(f"num_classes must be a positive whole number, got {num_classes!r}")
         self.group = kit.group
-        self.config = {"name": name, "num_classes": num_classes, **kit.config, **options}
+        self.config = {"name": name, "num_classes": int(num_classes), **kit.config, **options}
         self.lift = kit.lift()
 
     def features(self, images: Tensor) -> Tensor:

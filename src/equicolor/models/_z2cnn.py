@@ -3,7 +3,7 @@
 import math
 from itertools import pairwise
 
-from torch import Tensor, nn
+from torch import Tensor, fx, nn
 
 from equicolor.models._kit import Kit
 from equicolor.models._model import Model
@@ -40,10 +40,16 @@ class Z2CNN(Model):
     def features(self, images: Tensor) -> Tensor:
         """The seventh feature map, one channel for each class: ``(G·B, classes, h, w)``."""
         lifted: Tensor = self.lift(images)
-        if min(lifted.shape[-2:]) < _LEAST_SIZE:
-            raise ValueError(
-                f"z2cnn takes images of at least {_LEAST_SIZE}×{_LEAST_SIZE} pixels, got shape {tuple(images.shape)}: "
-                "its convolutions are not padded. Resize or pad the images, or take resnet44."
-            )
+        _check_size(lifted)
         features: Tensor = self.layers(lifted)
         return features
+
+
+@fx.wrap
+def _check_size(images: Tensor) -> None:
+    """Wrapped, so that a symbolic trace does not look inside."""
+    if min(images.shape[-2:]) < _LEAST_SIZE:
+        raise ValueError(
+            f"z2cnn takes images of at least {_LEAST_SIZE}×{_LEAST_SIZE} pixels, got {tuple(images.shape[-2:])}: its "
+            "convolutions are not padded. Resize or pad the images, or take resnet44."
+        )

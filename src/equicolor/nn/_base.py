@@ -8,6 +8,7 @@ of the first element first (the group's elements are also the filters' offsets h
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from numbers import Integral
 from typing import Literal, TypeAlias
 
 import torch
@@ -233,10 +234,10 @@ def full_precision(device: torch.device) -> AbstractContextManager[object]:
 
 
 def pair(name: str, value: Size, least: int = 1) -> tuple[int, int]:
-    pair = (value, value) if isinstance(value, int) else tuple(value)
-    if len(pair) != 2 or any(not isinstance(v, int) or v < least for v in pair):
+    pair = (value, value) if isinstance(value, Integral) else tuple(value)  # type: ignore[arg-type]
+    if len(pair) != 2 or any(not isinstance(v, Integral) or v < least for v in pair):
         raise ValueError(f"{name} must be a whole number of at least {least}, or a pair of them, got {value!r}")
-    return pair[0], pair[1]
+    return int(pair[0]), int(pair[1])
 
 
 def _elements_to_channels(features: Tensor, order: int, groups: int) -> Tensor:

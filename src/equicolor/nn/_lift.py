@@ -1,6 +1,8 @@
 """Lift: the first layer, from images to features on the group."""
 
 from collections.abc import Sequence
+from numbers import Real
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -52,9 +54,15 @@ class Lift(nn.Module):
         self.register_buffer("std", torch.tensor(std, device=device, dtype=dtype).view(3, 1, 1))
         self._calls = 0
 
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        super()._load_from_state_dict(*args, **kwargs)
+        self.normalizes = bool((self.mean != 0).any() or (self.std != 1).any())
+
     def forward(self, images: Tensor) -> Tensor:
         if not torch.compiler.is_compiling():
             self._check(images)
+        if isinstance(images, Tensor) and images.dtype == torch.uint8:
+            images = color.as_images(images).to(self.mean.dtype)
         lifted = self.group.lift(images)
         if is_channels_last(images):
             lifted = lifted.contiguous(memory_format=torch.channels_last)
@@ -76,7 +84,7 @@ class Lift(nn.Module):
 
 
 def _channels(what: str, value: float | Sequence[float]) -> list[float]:
-    values = [value] * 3 if isinstance(value, (int, float)) else list(value)
+    values = [value] * 3 if isinstance(value, Real) else list(value)  # type: ignore[arg-type]
     if len(values) != 3:
         raise ValueError(f"{what} takes one number or three, for red, green and blue, got {value!r}")
     return [float(v) for v in values]
