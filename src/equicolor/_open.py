@@ -44,6 +44,11 @@ class Opened:
         name, stem = self.architecture["name"], self.architecture.get("stem", "cifar")
         return int(self.card.get("image_size") or _NATIVE_SIZE.get(name) or _SIZE_OF_STEM[stem])
 
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        return next(self.model.parameters()).device
+
     def describe(self) -> str:
         """One line: the network, its group and its size."""
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
@@ -77,5 +82,3 @@ def chosen_device(device: str) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         raise ValueError(f"device {device!r} cannot be used here: {str(error).splitlines()[0]}") from None
     return chosen
-
-

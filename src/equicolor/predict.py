@@ -2,7 +2,7 @@
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from equicolor.data import CorruptImageError
+from equicolor.data import CorruptImageError, ImageSet
 from equicolor.data._images import Decoding, decode
 from equicolor.deploy import optimize_for_inference
 from equicolor.evaluate import class_probabilities
@@ -62,51 +62,56 @@ def find_images(names: Sequence[str], on_bad: OnBad) -> list[Path]:
 
 def read_images(paths: Sequence[Path], image_size: int, on_bad: OnBad) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
     """Each file that can be read with its centre as RGB ``(image_size, image_size, 3)``, one after the other."""
-    how = Decoding(image_size)
     for path in paths:
-        try:
-            yield path, decode(path, how, lambda path=path: str(path))  # type: ignore[misc]
-        except CorruptImageError as error:
-            on_bad(str(path), f"cannot be read as an image ({error.__cause__ or error})")
+        image = _read(path, Decoding(image_size), on_bad)
+        if image is not None:
+            yield path, image
 
 
-def batched_images(
+def _read(path: Path, how: Decoding, on_bad: OnBad) -> NDArray[np.uint8] | None:
+    try:
+        return decode(path, how, lambda: str(path))
+    except CorruptImageError as error:
+        on_bad(str(path), f"cannot be read as an image ({error.__cause__ or error})")
+        return None
+
+
+def file_batches(
     paths: Sequence[Path], image_size: int, batch_size: int, on_bad: OnBad
-) -> Iterator[tuple[list[Path], Tensor]]:
-    """The same in batches, uint8 ``(B, 3, image_size, image_size)``; only one batch is in memory at a time."""
+) -> Iterator[tuple[list[str], Tensor]]:
+    """The same in batches with their names, uint8 ``(B, 3, image_size, image_size)``; one is in memory at a time."""
     if batch_size < 1:
         raise ValueError(f"batch_size must be positive, got {batch_size}")
     images = read_images(paths, image_size, on_bad)
     while batch := list(islice(images, batch_size)):
         stacked = torch.from_numpy(np.stack([image for _, image in batch]))
-        yield [path for path, _ in batch], stacked.permute(0, 3, 1, 2)
+        yield [str(path) for path, _ in batch], stacked.permute(0, 3, 1, 2)
+
+
+def set_batches(images: ImageSet, batch_size: int) -> Iterator[tuple[list[str], Tensor]]:
+    """The images of a data set in batches, each named by its set, split and place in there."""
+    names = [f"{images.name}/{images.split}/{place}" for place in images.original_rows.tolist()]
+    for number, batch in enumerate(images.batches(batch_size)):
+        yield names[number * batch_size :][:batch_size], batch.images
 
 
 def predict(
-    model: nn.Module,
-    paths: Sequence[Path],
-    classes: Sequence[str],
-    image_size: int,
-    on_bad: OnBad,
-    batch_size: int = 64,
+    model: nn.Module, batches: Iterable[tuple[list[str], Tensor]], classes: Sequence[str]
 ) -> Iterator[Prediction]:
-    """The likeliest class of each file that can be read, in the order of the files, as soon as it is known.
+    """The likeliest class of each image, in their order, as soon as it is known.
 
     Args:
         model: a classifier, from RGB images to logits ``(B, classes)``.
-        paths: files, as :func:`find_images` gives them.
+        batches: names and images, from :func:`file_batches` or :func:`set_batches`.
         classes: the names of the logits.
-        image_size: the short side of an image is scaled to this size, and the centre is cut out.
-        on_bad: is told of files that cannot be read.
-        batch_size: how many images at once.
     """
     ready = optimize_for_inference(model)
     device = next(ready.parameters()).device
-    for names, images in batched_images(paths, image_size, batch_size, on_bad):
+    for names, images in batches:
         with torch.inference_mode():
             logits = ready(images.to(device))
             if logits.dim() != 2:
                 raise ValueError("predict takes a classifier: this network gives a map of logits for each image")
             probabilities, predicted = class_probabilities(logits).max(1)
-        for path, label, probability in zip(names, predicted.tolist(), probabilities.tolist(), strict=True):
-            yield Prediction(str(path), classes[label] if label < len(classes) else str(label), probability)
+        for name, label, probability in zip(names, predicted.tolist(), probabilities.tolist(), strict=True):
+            yield Prediction(name, classes[label], probability)

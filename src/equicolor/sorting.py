@@ -21,10 +21,10 @@ the frequencies 0 < m < n/2: for n = 3 and 4 a single wave, whose crest is the p
 the middle or the edges of a band.) The crest is looked for inside the band that the paper's rule chose.
 
 *Between the elements.* The s of a network is not that smooth, and with n = 3 or 4 samples the higher frequencies pass
-for low ones. But images can be turned by any angle: the features of x turned by i/m of a step, i = 0 … m-1, interleaved,
-sample s at n·m places. The same formulas then hold with n·m for n, the bands still being n. Here m is ``substeps``.
+for low ones. But images can be turned by any angle: the features of x turned by i/m of a step, i = 0 … m-1, sample s at
+n·m places together. The same formulas then hold with n·m for n, the bands still being n. Here m is ``substeps``.
 
-*The reference.* One image is a noisy reference for a thousand others. So all are aligned to it, the aligned features are
+*The reference.* One image is a noisy reference for a thousand others. So all are aligned to it, what was aligned is
 averaged, and all are aligned to the average, until no band changes; each round can only raise the sum of correlations.
 The average lives in the frame of the reference image, whose own band is 0.
 """
@@ -90,9 +90,7 @@ def on_hues(features: Tensor, group: Group) -> Tensor:
     return split.movedim((batch, axis), (0, 1)).flatten(2)
 
 
-def fine_features(
-    features: Callable[[Tensor], Tensor], images: Tensor, group: Group, substeps: int = 1
-) -> Tensor:
+def fine_features(features: Callable[[Tensor], Tensor], images: Tensor, group: Group, substeps: int = 1) -> Tensor:
     """The features of images on ``substeps`` times as many hues as the group has: ``(B, n·substeps, D)``.
 
     Args:
@@ -109,12 +107,12 @@ def fine_features(
     return torch.stack(turned, 2).flatten(1, 2)
 
 
-def hue_positions(features: Tensor, reference: int = 0, rounds: int = 10, substeps: int = 1) -> HuePositions:
+def hue_positions(features: Tensor, reference: int | None = None, rounds: int = 10, substeps: int = 1) -> HuePositions:
     """The place of each image on the circle of hues; the mathematics is told at the top of this file.
 
     Args:
         features: of all images, ``(B, n·substeps, D)``, from :func:`fine_features`.
-        reference: the image that the others are compared with; its band is 0.
+        reference: the image that the others are compared with, whose band is 0; by default the first with a hue.
         rounds: how often the reference is replaced by the average of what was aligned to it; 0 for the image itself.
         substeps: of the features.
 
@@ -124,11 +122,14 @@ def hue_positions(features: Tensor, reference: int = 0, rounds: int = 10, subste
     """
     if features.dim() != 3 or features.shape[1] % substeps:
         raise ValueError(f"expected features (B, n·{substeps}, D), got shape {tuple(features.shape)}")
+    centred, has_hue = _centred(features)
+    if not has_hue.any():
+        raise ValueError("there is nothing to sort by: none of the images has a hue, they are all grey")
+    reference = int(has_hue.int().argmax()) if reference is None else reference
     if not 0 <= reference < len(features):
         raise ValueError(f"the reference is one of {len(features)} images, counted from 0, got {reference}")
-    centred, has_hue = _centred(features)
     if not has_hue[reference]:
-        raise ValueError("the reference image has no hue (it is grey): choose another one")
+        raise ValueError(f"the reference image {reference} has no hue, it is grey: choose another one")
 
     template = centred[reference]
     band = _bands(template, centred, substeps)
@@ -160,7 +161,8 @@ def _centred(features: Tensor) -> tuple[Tensor, Tensor]:
 def _alignments(template: Tensor, features: Tensor) -> Tensor:
     """c_k for each image and hue, ``(B, n)``: the template ``(n, D)``, turned by k, correlated with each feature."""
     turned = torch.stack([template.roll(-k, dims=0) for k in range(len(template))])
-    return features.flatten(1) @ (turned / template.norm()).flatten(1).T
+    alignments: Tensor = features.flatten(1) @ (turned / template.norm()).flatten(1).T
+    return alignments
 
 
 def _bands(template: Tensor, features: Tensor, substeps: int) -> Tensor:
@@ -170,7 +172,7 @@ def _bands(template: Tensor, features: Tensor, substeps: int) -> Tensor:
 
 def _average(features: Tensor, places: Tensor) -> Tensor:
     """The features turned back from their places, added up: ``(n, D)``."""
-    turned_back = [features[places == k].sum(0).roll(k, dims=0) for k in places.unique().tolist()]
+    turned_back = [features[places == k].sum(0).roll(k, dims=0) for k in range(features.shape[1])]
     return torch.stack(turned_back).sum(0)
 
 

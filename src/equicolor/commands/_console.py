@@ -1,0 +1,85 @@
+"""How the commands give what they found: tables, progress bars, and files that are complete or not there."""
+
+import csv
+import io
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from equicolor.data._lazy import require
+
+
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], left: Sequence[str] = ()) -> None:
+    """Prints a table; numbers stand at the right, the columns named in ``left`` at the left."""
+    table = require("rich.table", "printing tables").Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, justify="left" if column in left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*map(str, row))
+    require("rich.console", "printing tables").Console().print(table)
+
+
+def note(message: str) -> None:
+    """A line for the user, beside the results and not among them."""
+    print(message, file=sys.stderr)
+
+
+@contextmanager
+def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr while the block runs, with the time that is left; nothing where nobody watches."""
+    rich = require("rich.progress", "showing progress")
+    console = require("rich.console", "showing progress").Console(stderr=True)
+    columns = (*rich.Progress.get_default_columns(), rich.MofNCompleteColumn())
+    with rich.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+@contextmanager
+def complete_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write, which takes its place under ``path`` only when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent, delete=False) as file:
+        partial = Path(file.name)
+        try:
+            yield file
+            file.close()
+            partial.chmod(0o644)
+            partial.replace(path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def text_file(path: Path) -> Iterator[IO[str]]:
+    """The same for text, in UTF-8 with line ends as they are written."""
+    with complete_file(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        yield text
+        text.flush()
+        text.detach()
+
+
+def csv_line(values: Sequence[object]) -> str:
+    """A row of a CSV file, quoted where it must be."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue()
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
+    """A table as a CSV file."""
+    with text_file(path) as file:
+        file.writelines(map(csv_line, (header, *rows)))
+    return path
+
+
+def write_figure(path: Path, figure: Any) -> Path:
+    """A figure of matplotlib's as a PNG file."""
+    with complete_file(path) as file:
+        figure.savefig(file, format="png", dpi=130)
+    return path
