@@ -114,10 +114,18 @@ def _parameter(function: Callable[..., object], option: str) -> str:
 
 
 def _formatter(jsonargparse: Any) -> type:
-    """Paragraphs and examples as they are written, defaults of options that have any."""
+    """Paragraphs and examples as they are written; of an option what it means and its default, where it has one."""
     from argparse import RawDescriptionHelpFormatter
 
-    return type("Formatter", (jsonargparse.DefaultHelpFormatter, RawDescriptionHelpFormatter), {})
+    def help_string(_self: Any, action: Any) -> str:
+        text = (action.help or "").rstrip(".")
+        if action.required and action.option_strings:
+            return f"{text} (required)"
+        shown = action.option_strings and action.default not in (None, False, [], "==SUPPRESS==")
+        return f"{text} (default: %(default)s)" if shown else text
+
+    bases = (jsonargparse.DefaultHelpFormatter, RawDescriptionHelpFormatter)
+    return type("Formatter", bases, {"_get_help_string": help_string})
 
 
 def _explained(error: Exception) -> str:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from equicolor.color import as_images
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
-from equicolor.measure import _outputs, equivariance_error, evaluating
+from equicolor.measure import equivariance_error, evaluating, layer_outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,7 @@ def inspect_model(
     lifted = group.lift(batch.cpu())
     with evaluating(model):
         # Where the network has this group, its own lift makes the moved images; else they are made for it.
-        outputs = _outputs(model, batch if own == group else lifted.to(batch.device), layers=True)
-    outputs.pop("output")
+        outputs = layer_outputs(model, batch if own == group else lifted.to(batch.device))
     name = layer or _last_map(outputs, group.order)
     if name not in outputs:
         known = [known for known, output in outputs.items() if _is_map(output, group.order)]

@@ -50,7 +50,7 @@ def plot_curve(quantity: "Quantity", errors: Mapping[float, float], title: str =
         if order > 1:
             axes.legend(loc="best", fontsize="small")
     axes.set(xlabel=_AXIS[quantity], ylabel="error in %", title=title)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, max(1.0, 110 * max(errors.values())))
     axes.grid(alpha=0.3)
     return figure
 

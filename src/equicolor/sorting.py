@@ -34,10 +34,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from equicolor.color import as_images, shift_hue
 from equicolor.groups import Group, Hue
+from equicolor.measure import evaluating, layer_outputs
 
 #: A feature whose part that depends on the hue is smaller than this share of the whole belongs to a grey image.
 _COLOURLESS = 1e-4
@@ -90,11 +91,47 @@ def on_hues(features: Tensor, group: Group) -> Tensor:
     return split.movedim((batch, axis), (0, 1)).flatten(2)
 
 
+def penultimate_map(model: nn.Module, images: Tensor, group: Group) -> str:
+    """The name of the layer whose output is the paper's Ψ: the last map on the group before the last weights.
+
+    Args:
+        model: a network from images to logits.
+        images: a batch to try it on.
+        group: what its features live on.
+
+    >>> from equicolor.models import create_model
+    >>> penultimate_map(create_model("z2cnn", "hue4"), torch.rand(1, 3, 28, 28), Hue(4))
+    'layers.18'
+    """
+    with evaluating(model):
+        outputs = layer_outputs(model, images)
+    names = [name for name in outputs if any(p.dim() > 1 for p in _layer(model, name).parameters(recurse=False))]
+    before = list(outputs)[: list(outputs).index(names[-1])] if names else []
+    maps = [name for name in before if outputs[name].dim() == 4 and len(outputs[name]) == group.order * len(images)]
+    if not maps:
+        raise ValueError(f"this network has no feature map on {group} before its last layer")
+    return max(maps, key=lambda name: (min(outputs[name].shape[2:]) > 1, maps.index(name)))
+
+
+def layer_features(model: nn.Module, layer: str) -> Callable[[Tensor], Tensor]:
+    """A function from images to the output of the layer of this name."""
+
+    def features(images: Tensor) -> Tensor:
+        with evaluating(model):
+            return layer_outputs(model, images, only=layer)[layer]
+
+    return features
+
+
+def _layer(model: nn.Module, name: str) -> nn.Module:
+    return model.get_submodule(name.partition("#")[0])
+
+
 def fine_features(features: Callable[[Tensor], Tensor], images: Tensor, group: Group, substeps: int = 1) -> Tensor:
     """The features of images on ``substeps`` times as many hues as the group has: ``(B, n·substeps, D)``.
 
     Args:
-        features: from images ``(B, 3, H, W)`` to features on the group ``(G·B, *)``, such as ``model.features``.
+        features: from images ``(B, 3, H, W)`` to features on the group ``(G·B, *)``, see :func:`layer_features`.
         images: RGB in [0, 1] or uint8.
         group: with hues among its factors.
         substeps: between one hue of the group and the next.

@@ -11,15 +11,23 @@ from typing import IO, Any
 
 from equicolor.data._lazy import require
 
+#: Of a table that goes to a file or a pipe, in characters.
+_WIDTH = 120
+
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], left: Sequence[str] = ()) -> None:
     """Prints a table; numbers stand at the right, the columns named in ``left`` at the left."""
-    table = require("rich.table", "printing tables").Table(title=title, title_justify="left")
+    box = require("rich.box", "printing tables").SIMPLE_HEAD
+    table = require("rich.table", "printing tables").Table(box=box, pad_edge=False)
     for column in columns:
-        table.add_column(column, justify="left" if column in left else "right", overflow="fold")
+        table.add_column(column, justify="left" if column in left else "right", no_wrap=column not in left)
     for row in rows:
         table.add_row(*map(str, row))
-    require("rich.console", "printing tables").Console().print(table)
+    console = require("rich.console", "printing tables").Console()
+    if not console.is_terminal:
+        console.width = _WIDTH
+    console.print(title, style="bold", highlight=False, markup=False)
+    console.print(table)
 
 
 def note(message: str) -> None:

@@ -41,7 +41,7 @@ def evaluate(
         root: the folder that holds the data; by default the environment variable EQUICOLOR_DATA.
         split: which part of it.
         shift: a colour shift of all images: hue:90, hue:uniform, sat:-0.2, lum:0.1, or several joined by commas.
-        curve: hue: the error at shifts from 0° to 360°; sat, lum: from -0.5 to 0.5.
+        curve: hue, the error at shifts from 0° to 360°; sat or lum, from -0.5 to 0.5.
         limit: evaluate on a random sample of so many images.
         image_size: height and width that images are brought to; by default the set's own.
         folder: where CSV, JSON and PNG files go.

@@ -1,6 +1,6 @@
 """``equicolor sort``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +10,7 @@ from equicolor.commands._shared import BadFiles, DataSet, image_batches
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from equicolor._open import Opened
     from equicolor.sorting import HuePositions
 
 
@@ -50,8 +51,8 @@ def sort(
         image_size: the short side of images is scaled to it and the centre cut out; by default what the network
             was made for.
         reference: which image hues are measured from, counted from 0; by default the first that has a hue.
-        feature: what is aligned: the mean of the network's last feature map over the image, wherever things are in it;
-            or the whole map, as in the paper.
+        feature: what is aligned: the mean of the penultimate feature map over the image, wherever things are in it; or
+            the whole map, as in the paper.
         substeps: features are computed for so many hues from one group element to the next; 1 for the elements alone.
         out: the contact sheet.
         batch_size: how many images at once.
@@ -60,30 +61,20 @@ def sort(
 
     Example:
         equicolor sort runs/digits --data digits --shift hue:uniform --limit 200
-        equicolor sort runs/cifar10 --data cifar10 --class automobile  (after: equicolor train --recipe cifar10)
+        equicolor sort runs/digits --data digits --class 3 --shift hue:uniform --out threes.png
     """
     import torch
 
     from equicolor._open import open_model
     from equicolor.plots import contact_sheet
-    from equicolor.sorting import fine_features, hue_factor, hue_positions
+    from equicolor.sorting import hue_factor, hue_positions
 
     opened = open_model(model, device)
     hues = hue_factor(opened.group)
     bad = BadFiles()
     chosen = DataSet(data, root, split, shift, limit, image_size, download, class_) if data else None
-    names, pictures, features = list[str](), list["Tensor"](), list["Tensor"]()
-
-    def last_map(batch: "Tensor") -> "Tensor":
-        result: Tensor = opened.model.features(batch)  # type: ignore[operator]
-        return result.mean((2, 3)) if feature == "mean" else result
-
-    with torch.inference_mode():
-        for some, batch in image_batches(images, chosen, image_size or opened.image_size, batch_size, bad):
-            names += some
-            pictures.append(batch if batch.dtype == torch.uint8 else (255 * batch).round().to(torch.uint8))
-            moved = batch.to(opened.device)
-            features.append(fine_features(last_map, moved, opened.group, substeps).cpu())  # type: ignore[arg-type]
+    batches = image_batches(images, chosen, image_size or opened.image_size, batch_size, bad)
+    names, pictures, features = _gathered(opened, batches, feature, substeps)
     bad.report(len(names))
     positions = hue_positions(torch.cat(features), reference, substeps=substeps)
     order = positions.order.tolist()
@@ -105,3 +96,25 @@ def sort(
     console.show_table(f"{len(names):,} images by hue", ("band", "images", "mean alignment"), rows)
     console.note(f"Contact sheet: {out}\nOrder: {written}")
     return positions
+
+
+def _gathered(
+    opened: "Opened", batches: "Iterable[tuple[list[str], Tensor]]", feature: str, substeps: int
+) -> "tuple[list[str], list[Tensor], list[Tensor]]":
+    """The names, the pictures as uint8 and the features of all images, in batches."""
+    import torch
+
+    from equicolor.sorting import fine_features, layer_features, penultimate_map
+
+    names, pictures, features = list[str](), list["Tensor"](), list["Tensor"]()
+    layer = ""
+    assert opened.group is not None
+    for some, batch in batches:
+        there = batch.to(opened.device)
+        layer = layer or penultimate_map(opened.model, there[:1], opened.group)
+        feature_map = layer_features(opened.model, layer)
+        pooled = (lambda x, f=feature_map: f(x).mean((2, 3))) if feature == "mean" else feature_map
+        names += some
+        pictures.append(batch if batch.dtype == torch.uint8 else (255 * batch).round().to(torch.uint8))
+        features.append(fine_features(pooled, there, opened.group, substeps).cpu())
+    return names, pictures, features
