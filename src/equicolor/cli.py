@@ -6,9 +6,11 @@ one that fails, 130 for Ctrl-C. ``--debug`` shows the traceback instead.
 
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from equicolor.commands import COMMANDS
 from equicolor.data._lazy import require
@@ -36,9 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             function, keywords = _parsed(jsonargparse, given)
         except jsonargparse.ArgumentError as error:
-            command = next((c.__name__ for c in COMMANDS if c.__name__ in given), "")
-            message = _one_line(error).replace(f"{command}.", "") if command else _one_line(error)
-            return _failed(f"{message} (see: {' '.join(filter(None, ('equicolor', command, '--help')))})", 2)
+            command = next((c for c in COMMANDS if c.__name__ in given), None)
+            see = f"equicolor {command.__name__} --help" if command else "equicolor --help"
+            return _failed(f"{_misunderstood(error, command)} (see: {see})", 2)
         function(**keywords)
     except KeyboardInterrupt:
         return _failed("stopped", 130)
@@ -126,6 +128,27 @@ def _formatter(jsonargparse: Any) -> type:
 
     bases = (jsonargparse.DefaultHelpFormatter, RawDescriptionHelpFormatter)
     return type("Formatter", bases, {"_get_help_string": help_string})
+
+
+def _misunderstood(error: Exception, command: Callable[..., object] | None) -> str:
+    """What is wrong with the arguments, in the words of the command line instead of the parser's."""
+    message = _one_line(error)
+    if command is None:
+        return message
+    key, value = re.search(r'Parser key "([\w.]+)"', message), re.search(r"(?:Given|Got) value: (.*)$", message)
+    parameters = inspect.signature(command).parameters
+    if key and value and (name := _parameter(command, key[1].split(".")[-1])) in parameters:
+        return f"--{name.rstrip('_')} takes {_spoken(parameters[name].annotation)}, got {value[1]!r}"
+    return message.replace(f"{command.__name__}.", "")
+
+
+def _spoken(annotation: Any) -> str:
+    """A type in words; of an optional one, the type that it may be."""
+    if get_origin(annotation) is Literal:
+        return f"one of {', '.join(get_args(annotation))}"
+    if get_origin(annotation) in (UnionType, Union):
+        return _spoken(get_args(annotation)[0])
+    return {int: "a whole number", float: "a number"}.get(annotation, "another kind of value")
 
 
 def _explained(error: Exception) -> str:

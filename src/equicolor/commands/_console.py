@@ -2,12 +2,13 @@
 
 import csv
 import io
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from equicolor.data._lazy import require
 
@@ -47,29 +48,27 @@ def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def complete_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write, which takes its place under ``path`` only when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(prefix=f".{path.name}.", dir=path.parent, delete=False) as file:
-        partial = Path(file.name)
-        try:
+def complete_file(path: Path, mode: Literal["w", "wb"] = "wb") -> Iterator[IO[Any]]:
+    """A file to write, which takes its place under ``path`` only when the block ends well.
+
+    What stood there before is kept until then. Links, devices and pipes stay what they are and are written through.
+    """
+    text: dict[str, Any] = {"encoding": "utf-8", "newline": ""} if mode == "w" else {}
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        with path.open(mode, **text) as file:
             yield file
-            file.close()
-            partial.chmod(0o644)
-            partial.replace(path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-
-
-@contextmanager
-def text_file(path: Path) -> Iterator[IO[str]]:
-    """The same for text, in UTF-8 with line ends as they are written."""
-    with complete_file(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        yield text
-        text.flush()
-        text.detach()
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    partial = Path(name)
+    try:
+        with os.fdopen(handle, mode, **text) as file:
+            yield file
+        partial.chmod(0o644)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def csv_line(values: Sequence[object]) -> str:
@@ -81,7 +80,7 @@ def csv_line(values: Sequence[object]) -> str:
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
     """A table as a CSV file."""
-    with text_file(path) as file:
+    with complete_file(path, "w") as file:
         file.writelines(map(csv_line, (header, *rows)))
     return path
 

@@ -58,6 +58,7 @@ def evaluate(
     from equicolor.evaluate import evaluate as evaluate_once
 
     opened = open_model(model, device)
+    folder.mkdir(parents=True, exist_ok=True)  # what cannot be written should fail before it is computed
     task: Any = "segmentation" if opened.architecture["name"] == "segmenter" else "classification"
     images = DataSet(data, root, split, shift, limit, image_size, download).load(task)
     title = f"{opened.describe()}, on {data} {split}" + (f" under {images.shift}" if images.shift else "")
@@ -92,7 +93,7 @@ def _show(title: str, result: "Evaluation", stem: Path) -> None:
         console.show_table("Confusion", header, rows, left=header[:1])
     written = console.write_csv(stem.with_name(f"{stem.name}-confusion.csv"), header, rows)
     summary = stem.with_name(f"{stem.name}.json")
-    with console.text_file(summary) as file:
+    with console.complete_file(summary, "w") as file:
         json.dump({"title": title, **result.summary()}, file, indent=2)
     console.note(f"Confusion: {written}\nAll numbers: {summary}")
 

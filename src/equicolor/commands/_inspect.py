@@ -54,7 +54,7 @@ def inspect(
     from equicolor.plots import plot_inspection
 
     opened = open_model(model, device)
-    bad = BadFiles()
+    bad = BadFiles(quiet=True)
     chosen = DataSet(data, root, split, shift, None, image_size, download, only=index) if data else None
     files = [] if image is None else [image]
     _, pictures = next(image_batches(files, chosen, image_size or opened.image_size, 1, bad), (None, None))

@@ -63,7 +63,7 @@ def predict(
     batches = image_batches(images, chosen, image_size or opened.image_size, batch_size, bad)
     results = []
     with ExitStack() as stack:
-        target = stack.enter_context(console.text_file(out)) if out else sys.stdout
+        target = stack.enter_context(console.complete_file(out, "w")) if out else sys.stdout
         if format_ == "csv":
             target.write("path,class,probability\n")
         for result in predictions(opened.model, batches, opened.classes):

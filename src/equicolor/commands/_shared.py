@@ -62,12 +62,14 @@ class DataSet:
 class BadFiles:
     """Files that cannot be used: each is reported as it is met, all are counted in the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool = False) -> None:
         self.messages: list[str] = []
+        self.quiet = quiet
 
     def __call__(self, name: str, problem: str) -> None:
         self.messages.append(f"{name}: {problem}")
-        print(self.messages[-1], file=sys.stderr)
+        if not self.quiet:
+            print(self.messages[-1], file=sys.stderr)
 
     def report(self, good: int) -> None:
         """Says how many there were; an error if there was nothing else."""
