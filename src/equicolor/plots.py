@@ -103,7 +103,7 @@ def plot_inspection(inspection: "Inspection") -> "Figure":
     elements, channels = maps.shape[:2]
     names = list(inspection.errors)
     width = 1.15 * (channels + 1) + 1.6
-    above, below = 1.15 * elements + 0.6, max(2.2, 0.16 * len(names) + 0.8)
+    above, below = 1.15 * elements + 0.6, 3.4
     figure = _figure(max(8.0, width), above + below)
     halves: Any = figure.subfigures(2, 1, height_ratios=(above, below))
     top, bottom = halves
@@ -122,14 +122,15 @@ def plot_inspection(inspection: "Inspection") -> "Figure":
 
     chart: Axes = bottom.subplots()
     values = [max(float(inspection.errors[name].max()), _LEAST_ERROR) for name in names]
-    chart.barh(range(len(names)), values, left=0, color=["C1" if name == "output" else "C0" for name in names])
-    chart.set_yticks(range(len(names)), names, fontsize=6 if len(names) > 12 else 8)
-    chart.invert_yaxis()
-    chart.set(xscale="log", xlim=(_LEAST_ERROR, max(1.0, 2 * max(values))))
-    chart.set_xlabel("relative equivariance error, largest over the group elements")
-    chart.grid(axis="x", alpha=0.3)
+    chart.bar(range(len(names)), values, color=["C1" if name == "output" else "C0" for name in names])
+    labelled = sorted({*range(0, len(names) - 1, math.ceil(len(names) / _MOST_LABELS)), len(names) - 1})
+    chart.set_xticks(labelled, [names[place] for place in labelled], fontsize=7, rotation=90)
+    chart.set(yscale="log", ylim=(_LEAST_ERROR, max(1.0, 2 * max(values))), xlim=(-1, len(names)))
+    chart.set_title("relative equivariance error of each layer, largest over the group elements", fontsize="medium")
+    chart.grid(axis="y", alpha=0.3)
     return figure
 
 
 #: Where the axis of errors begins, below the rounding of float32.
 _LEAST_ERROR = 1e-9
+_MOST_LABELS = 40

@@ -22,7 +22,8 @@ the middle or the edges of a band.) The crest is looked for inside the band that
 
 *Between the elements.* The s of a network is not that smooth, and with n = 3 or 4 samples the higher frequencies pass
 for low ones. But images can be turned by any angle: the features of x turned by i/m of a step, i = 0 … m-1, sample s at
-n·m places together. The same formulas then hold with n·m for n, the bands still being n. Here m is ``substeps``.
+n·m places together. The same formulas then hold with n·m for n; the bands are still n, chosen by the paper's sum over m
+pairs of images turned alike; and the mean that is removed is that over the elements, for each i. m is ``substeps``.
 
 *The reference.* One image is a noisy reference for a thousand others. So all are aligned to it, what was aligned is
 averaged, and all are aligned to the average, until no band changes; each round can only raise the sum of correlations.
@@ -40,8 +41,8 @@ from equicolor.color import as_images, shift_hue
 from equicolor.groups import Group, Hue
 from equicolor.measure import evaluating, layer_outputs
 
-#: A feature whose part that depends on the hue is smaller than this share of the whole belongs to a grey image.
-_COLOURLESS = 1e-4
+#: A feature whose part that depends on the hue is a smaller share of the whole is that of a grey image, and rounding.
+_COLOURLESS = 2e-6
 _GRID = 128  # points of the search for a crest, to either side
 
 
@@ -52,7 +53,7 @@ class HuePositions:
     Attributes:
         band: the paper's argmin over the group for each image, ``(B,)``, in 0 … n-1.
         degrees: band·360°/n, refined by at most half a band to either side, ``(B,)``; NaN where an image has no hue.
-        alignment: the correlation with the reference at the band, ``(B,)``: how sure the band is.
+        alignment: the correlation with the reference there, ``(B,)``: how much of the feature agrees.
     """
 
     band: Tensor
@@ -159,7 +160,7 @@ def hue_positions(features: Tensor, reference: int | None = None, rounds: int = 
     """
     if features.dim() != 3 or features.shape[1] % substeps:
         raise ValueError(f"expected features (B, n·{substeps}, D), got shape {tuple(features.shape)}")
-    centred, has_hue = _centred(features)
+    centred, has_hue = _centred(features, substeps)
     if not has_hue.any():
         raise ValueError("there is nothing to sort by: none of the images has a hue, they are all grey")
     reference = int(has_hue.int().argmax()) if reference is None else reference
@@ -178,18 +179,19 @@ def hue_positions(features: Tensor, reference: int | None = None, rounds: int = 
     template = template.roll(-int(band[reference]) * substeps, dims=0)
     alignments = _alignments(template, centred)
     band = alignments[:, ::substeps].argmax(1)
-    crest = band * substeps + _offset(alignments, band * substeps, reach=substeps / 2)
+    offset, height = _crest(alignments, band * substeps, reach=substeps / 2)
     return HuePositions(
         band=band,
-        degrees=(crest * (360 / features.shape[1])).masked_fill(~has_hue, math.nan),
-        alignment=alignments.gather(1, band[:, None] * substeps)[:, 0].clamp(-1, 1),
+        degrees=((band * substeps + offset) * (360 / features.shape[1])).masked_fill(~has_hue, math.nan),
+        alignment=height.clamp(-1, 1),
     )
 
 
-def _centred(features: Tensor) -> tuple[Tensor, Tensor]:
-    """The part of each feature that depends on the hue, with norm 1, and whether there is any."""
+def _centred(features: Tensor, substeps: int) -> tuple[Tensor, Tensor]:
+    """The part of each feature that tells one element of the group from another, with norm 1, and if there is any."""
     whole = features.flatten(1).norm(dim=1)
-    centred = features - features.mean(1, keepdim=True)
+    elements = torch.unflatten(features, 1, (-1, substeps))
+    centred = (elements - elements.mean(1, keepdim=True)).flatten(1, 2)
     norm = centred.flatten(1).norm(dim=1)
     has_hue = norm > _COLOURLESS * whole
     return centred * torch.where(has_hue, 1 / norm, 0.0)[:, None, None], has_hue
@@ -213,21 +215,21 @@ def _average(features: Tensor, places: Tensor) -> Tensor:
     return torch.stack(turned_back).sum(0)
 
 
-def _offset(alignments: Tensor, place: Tensor, reach: float) -> Tensor:
-    """Where within ``reach`` of its place the curve through the c_k has its crest, ``(B,)``, in units of k."""
+def _crest(alignments: Tensor, place: Tensor, reach: float) -> tuple[Tensor, Tensor]:
+    """Where within ``reach`` of its place the curve through the c_k is highest, in units of k, and how high it is."""
     n = alignments.shape[1]
     frequencies = torch.arange(1, (n + 1) // 2, dtype=torch.float64)
     around = alignments.double().gather(1, (place[:, None] + torch.arange(n)) % n)  # the place first
     offsets = reach * torch.linspace(-1, 1, 2 * _GRID + 1, dtype=torch.float64)
     # Row u of the matrix takes the samples c_0 … c_{n-1} to the polynomial's value at u; it is 0 for n = 2.
     angles = 2 * math.pi / n * frequencies * (offsets[:, None] - torch.arange(n))[..., None]
-    curve = around @ angles.cos().sum(-1).T
+    curve = around @ angles.cos().sum(-1).T * (2 / n)
     if not len(frequencies):
-        return torch.zeros(len(place), dtype=torch.float64)
+        return torch.zeros(len(place), dtype=torch.float64), around[:, 0]
     best = curve.argmax(1)
     inside = best.clamp(1, 2 * _GRID - 1)
     left, middle, right = (curve.gather(1, (inside + side)[:, None])[:, 0] for side in (-1, 0, 1))
     # The crest of the parabola through the highest point of the grid and its neighbours, unless that is an edge.
     bend = (left - 2 * middle + right).clamp(max=-torch.finfo(torch.float64).tiny)
     crest = ((left - right) / (2 * bend)).clamp(-0.5, 0.5)
-    return offsets[best] + torch.where(best == inside, crest, 0.0) * reach / _GRID
+    return offsets[best] + torch.where(best == inside, crest, 0.0) * reach / _GRID, curve.amax(1)
