@@ -33,6 +33,7 @@ class DataSet:
         """The images. Errors speak of options of the command line."""
         from equicolor.data import DataNotFoundError, load
 
+        some = any(choice is not None for choice in (self.limit, self.class_, self.only))
         try:
             images = load(
                 self.name,
@@ -42,6 +43,7 @@ class DataSet:
                 image_size=self.image_size,
                 download=self.download,
                 task=task,
+                in_memory=False if some else None,  # of a large set, only what is asked for is read
             )
         except DataNotFoundError as error:
             message = str(error).replace("; load(..., download=True) fetches them", "")
