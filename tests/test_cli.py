@@ -153,8 +153,9 @@ def test_the_examples_of_help_work_on_embedded_data(command, home, capsys, monke
 
 
 def test_train_explains_itself_and_says_what_is_missing(capsys):
-    (line,) = examples(COMMANDS[0], capsys)
-    assert line[:6] == ["equicolor", "train", "--data", "digits", "--model", "z2cnn"]
+    first, rest = examples(COMMANDS[0], capsys)
+    assert first[:6] == ["equicolor", "train", "--data", "hue_shift_digits", "--model", "z2cnn"]
+    assert rest == ["--folder", "runs/digits"]
 
 
 def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):

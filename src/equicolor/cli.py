@@ -19,7 +19,8 @@ _DESCRIPTION = "Colour-equivariant networks: train, evaluate and use them."
 _COMPLETION = """\
 examples:
   equicolor data
-  equicolor train --data digits --model z2cnn --group hue4 --set epochs=5 --folder runs/digits
+  equicolor train --data hue_shift_digits --model z2cnn --group hue4 --set epochs=5 --set test_splits=test_b \\
+    --folder runs/digits
   equicolor evaluate runs/digits --data digits --curve hue
 
 shell completion, for bash (zsh and tcsh likewise):

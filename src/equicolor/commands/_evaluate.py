@@ -51,7 +51,7 @@ def evaluate(
 
     Example:
         equicolor evaluate runs/digits --data digits --shift hue:uniform
-        equicolor evaluate runs/digits --data digits --curve hue
+        equicolor evaluate runs/digits --data digits --curve hue --limit 100
     """
     from equicolor._open import open_model
     from equicolor.evaluate import default_shifts, evaluate_curve

@@ -30,7 +30,8 @@ def train(
         set_: any other field of the recipe: --set epochs=5 --set lr=0.01 --set model_options.bias=true
 
     Example:
-        equicolor train --data digits --model z2cnn --group hue4 --set epochs=5 --folder runs/digits
+        equicolor train --data hue_shift_digits --model z2cnn --group hue4 --set epochs=5 --set test_splits=test_b \\
+            --folder runs/digits
     """
     from equicolor.train import Recipe, fit  # type: ignore[import-not-found, unused-ignore]
     from equicolor.train import resume as go_on  # type: ignore[import-not-found, unused-ignore]
