@@ -15,7 +15,7 @@ def train(
     resume: Path | None = None,
     set_: Sequence[str] = (),
 ) -> Any:
-    """Trains a network, by one of the paper's recipes or by your own.
+    r"""Trains a network, by one of the paper's recipes or by your own.
 
     The folder of the run holds all there is to know about it, and the trained network in model/. A run that was stopped
     or killed goes on with --resume and ends as if nothing had happened.
@@ -30,7 +30,7 @@ def train(
         set_: any other field of the recipe: --set epochs=5 --set lr=0.01 --set model_options.bias=true
 
     Example:
-        equicolor train --data hue_shift_digits --model z2cnn --group hue4 --set epochs=5 --set test_splits=test_b \\
+        equicolor train --data hue_shift_digits --model z2cnn --group hue4 --set epochs=5 --set test_splits=test_b \
             --folder runs/digits
     """
     from equicolor.train import Recipe, fit  # type: ignore[import-not-found, unused-ignore]
