@@ -21,7 +21,8 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[objec
     box = require("rich.box", "printing tables").SIMPLE_HEAD
     table = require("rich.table", "printing tables").Table(box=box, pad_edge=False)
     for column in columns:
-        table.add_column(column, justify="left" if column in left else "right", no_wrap=column not in left)
+        words = column in left
+        table.add_column(column, justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for row in rows:
         table.add_row(*map(str, row))
     console = require("rich.console", "printing tables").Console()

@@ -55,8 +55,13 @@ def data(*, root: Path | None = None) -> "list[Whereabouts]":
     rows = []
     for each in found:
         splits = ", ".join(f"{name} {'…' if size is None else f'{size:,}'}" for name, size in each.sizes.items())
-        place = str(each.folder or each.source) if each.state != "embedded" else ""
+        place = "" if each.state == "embedded" else _short(each.folder) if each.folder else each.source
         rows.append((each.name, splits, f"{each.image_size}×{each.image_size}", each.state, place))
     columns = ("data set", "images", "size", "state", "where")
     console.show_table("Data sets", columns, rows, left=columns)
     return found
+
+
+def _short(path: Path) -> str:
+    """A path below the home directory with a tilde."""
+    return f"~/{path.relative_to(Path.home())}" if path.is_relative_to(Path.home()) else str(path)
