@@ -1,11 +1,13 @@
 """The command line: every command as a user runs it, every example of --help, and what a user can get wrong."""
 
 import csv
+import importlib
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,8 +30,8 @@ def home(tmp_path_factory):
     torch.manual_seed(0)
     home = tmp_path_factory.mktemp("home")
     digits = load("digits", split="train", shift="hue:0..120")
-    model = ec.create_model("z2cnn", "hue4")
-    optimizer = torch.optim.Adam(model.parameters(), 5e-3)
+    model = ec.create_model("z2cnn", "hue4", width=6)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
     for batch in (batch for epoch in range(3) for batch in digits.batches(100, shuffle=True, epoch=epoch)):
         optimizer.zero_grad()
         F.cross_entropy(model(batch.images), batch.targets).backward()
@@ -158,6 +160,30 @@ def test_train_explains_itself_and_says_what_is_missing(capsys):
     assert rest == ["--folder", "runs/digits"]
 
 
+def test_train_hands_over_the_recipe_with_what_was_changed(monkeypatch):
+    calls = []
+
+    class Recipe(SimpleNamespace):
+        @classmethod
+        def load(cls, name, overrides):
+            return cls(data="mnist", model="z2cnn", group=None, made_of=(name, overrides))
+
+        @classmethod
+        def from_dict(cls, values):
+            return cls(**values)
+
+    training = SimpleNamespace(Recipe=Recipe, fit=lambda *given: calls.append(given), resume=calls.append)
+    monkeypatch.setitem(sys.modules, "equicolor.train", training)
+    assert cli.main(["train", "--recipe", "mnist", "--set", "lr=0.1", "--set", "a.b=2", "--folder", "here"]) == 0
+    assert calls[-1][0].made_of == ("mnist", {"lr": "0.1", "a.b": "2"})
+    assert calls[-1][1] == Path("here")
+    assert cli.main(["train", "--data", "digits", "--model", "z2cnn", "--group", "hue4", "--set", "epochs=1"]) == 0
+    assert vars(calls[-1][0]) == {"data": "digits", "model": "z2cnn", "group": "hue4", "epochs": "1"}
+    assert calls[-1][1] == Path("runs/digits-z2cnn-hue4")
+    assert cli.main(["train", "--resume", "there"]) == 0
+    assert calls[-1] == Path("there")
+
+
 def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):
     monkeypatch.chdir(home)
     result = ec.commands.evaluate("runs/digits", data="digits", limit=20)
@@ -195,7 +221,9 @@ def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):
         ("inspect runs/digits images/0.png --layer last", 1, "there is no layer 'last'"),
         ("inspect runs/digits --data digits --index 999", 1, "there is no index 999"),
         ("models --groups purple3", 1, "unknown group 'purple3'"),
-        ("train --resume x --data digits", 1, ""),
+        ("train", 1, "say what to train"),
+        ("train --recipe mnist --set epochs", 1, "--set takes KEY=VALUE, such as epochs=5, got 'epochs'"),
+        ("train --resume x --data digits", 1, "--resume takes no other options"),
     ],
 )
 def test_mistakes_end_in_one_helpful_line(arguments, code, message, home, capsys, monkeypatch):
@@ -248,6 +276,13 @@ def test_a_mistake_of_ours_is_called_one(home, capsys, monkeypatch):
     monkeypatch.setattr(cli, "_parsed", lambda *_: (broken, {}))
     assert cli.main(["models"]) == 1
     assert "KeyError" in capsys.readouterr().err
+
+
+def test_the_command_is_installed_under_its_name():
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]
+    module, _, function = project["scripts"]["equicolor"].partition(":")
+    assert getattr(importlib.import_module(module), function) is cli.main
 
 
 def test_importing_the_command_line_imports_nothing_heavy_beside_torch(home):

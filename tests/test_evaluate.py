@@ -1,5 +1,7 @@
 """Evaluation: counts that agree with torchmetrics, and curves that show the group."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -7,6 +9,7 @@ from torchmetrics.classification import MulticlassCalibrationError
 
 import equicolor as ec
 from equicolor.data import load
+from equicolor.data._sources import Held
 from equicolor.evaluate import BINS, Evaluation, class_probabilities, default_shifts, evaluate, evaluate_curve
 
 
@@ -98,3 +101,16 @@ def test_a_network_for_other_classes_is_refused(digits):
         evaluate(ec.create_model("z2cnn", None, num_classes=4), digits)
     with pytest.raises(ValueError, match="segmenter cannot be evaluated"):
         evaluate(ec.create_model("segmenter"), digits)
+
+
+def test_a_segmentation_is_evaluated_pixel_by_pixel(digits):
+    digits = digits.sample(3).in_memory()
+    ink = (digits.source.images > 127).byte()
+    images = replace(digits, task="segmentation", masks=Held(ink))
+    model = ec.create_model("segmenter", "hue3", width=4).eval()
+    evaluation = evaluate(model, images)
+    with torch.no_grad():
+        predicted = model(digits[:].images)[:, 0] > 0
+    assert evaluation.classes == ("background", "foreground")
+    assert evaluation.count == 3 * 28 * 28
+    assert evaluation.confusion[1, 1] == (predicted & ink[:, 0].bool()).sum()

@@ -27,7 +27,7 @@ shell completion, for bash (zsh and tcsh likewise):
   eval "$(equicolor --print_completion shtab-bash)"
 """
 #: What a user can cause, as opposed to a mistake of ours.
-_EXPECTED = (ValueError, OSError, ImportError, RuntimeError, IndexError)
+_EXPECTED = (ValueError, OSError, ImportError, RuntimeError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -33,9 +33,6 @@ def train(
         equicolor train --data hue_shift_digits --model z2cnn --group hue4 --set epochs=5 --set test_splits=test_b \
             --folder runs/digits
     """
-    from equicolor.train import Recipe, fit  # type: ignore[import-not-found, unused-ignore]
-    from equicolor.train import resume as go_on  # type: ignore[import-not-found, unused-ignore]
-
     named = {"data": data, "model": model, "group": group}
     overrides: dict[str, Any] = {key: value for key, value in named.items() if value is not None}
     for pair in set_:
@@ -43,11 +40,15 @@ def train(
         if not equals:
             raise ValueError(f"--set takes KEY=VALUE, such as epochs=5, got {pair!r}")
         overrides[key] = value
-    if resume is not None:
-        if recipe or overrides or folder:
-            raise ValueError("--resume takes no other options: what a run computes was decided when it began")
-        return go_on(resume)
-    if recipe is None and not (data and model):
+    if resume is not None and (recipe or overrides or folder):
+        raise ValueError("--resume takes no other options: what a run computes was decided when it began")
+    if resume is None and recipe is None and not (data and model):
         raise ValueError("say what to train: --recipe NAME, or --data NAME and --model NAME, or --resume FOLDER")
+
+    from equicolor.train import Recipe, fit  # type: ignore[import-not-found, unused-ignore]
+    from equicolor.train import resume as go_on  # type: ignore[import-not-found, unused-ignore]
+
+    if resume is not None:
+        return go_on(resume)
     chosen = Recipe.load(recipe, overrides) if recipe else Recipe.from_dict(overrides)
     return fit(chosen, folder or Path("runs") / f"{chosen.data}-{chosen.model}-{chosen.group or 'conventional'}")
