@@ -119,13 +119,22 @@ def evaluating(module: object) -> Iterator[None]:
             submodule.training = training
 
 
-def _outputs(module: Callable[[Tensor], Tensor], inputs: Tensor, layers: bool) -> dict[str, Tensor]:
+def layer_outputs(module: nn.Module, inputs: Tensor, only: str | None = None) -> dict[str, Tensor]:
+    """What each layer gives, or ``only`` one, by name in the order of the calls; the second of one is ``name#2``."""
+    outputs = _outputs(module, inputs, True, only)
+    del outputs["output"]
+    return outputs
+
+
+def _outputs(
+    module: Callable[[Tensor], Tensor], inputs: Tensor, layers: bool, only: str | None = None
+) -> dict[str, Tensor]:
     """What each layer gives, by name in the order of the calls, and at last the whole under ``"output"``."""
     outputs: dict[str, Tensor] = {}
     handles = []
     if layers and isinstance(module, nn.Module):
         for path, layer in module.named_modules():
-            if path and not any(layer.children()):
+            if path and not any(layer.children()) and (only is None or only.partition("#")[0] == path):
 
                 def keep(_layer: nn.Module, _inputs: Any, output: Any, path: str = path) -> None:
                     if isinstance(output, Tensor):

@@ -1,0 +1,114 @@
+"""``equicolor evaluate``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from equicolor.commands import _console as console
+from equicolor.commands._shared import DataSet
+
+if TYPE_CHECKING:
+    from equicolor._open import Opened
+    from equicolor.evaluate import Evaluation
+
+#: Larger confusion matrices are written to a file, not printed.
+_LARGEST_PRINTED = 12
+
+
+def evaluate(
+    model: str,
+    *,
+    data: str,
+    root: Path | None = None,
+    split: str = "test",
+    shift: str | None = None,
+    curve: Literal["hue", "sat", "lum"] | None = None,
+    limit: int | None = None,
+    image_size: int | None = None,
+    folder: Path = Path("evaluation"),
+    batch_size: int = 256,
+    device: str = "auto",
+    download: bool = False,
+) -> "Evaluation | dict[float, Evaluation]":
+    """Measures the error, the confusions and the calibration of a network on a data set.
+
+    With --curve, the error as a function of a colour shift of the whole set. Tables are printed, and written with the
+    plots into a folder.
+
+    Args:
+        model: the folder of a run or of a saved model, or a name on the Hugging Face hub.
+        data: the data set, see 'equicolor data'.
+        root: the folder that holds the data; by default the environment variable EQUICOLOR_DATA.
+        split: which part of it.
+        shift: a colour shift of all images: hue:90, hue:uniform, sat:-0.2, lum:0.1, or several joined by commas.
+        curve: hue, the error at shifts from 0° to 360°; sat or lum, from -0.5 to 0.5.
+        limit: evaluate on a random sample of so many images.
+        image_size: height and width that images are brought to; by default the set's own.
+        folder: where CSV, JSON and PNG files go.
+        batch_size: how many images at once.
+        device: cpu, cuda, …; auto takes a GPU where there is one.
+        download: fetch the data where it is missing.
+
+    Example:
+        equicolor evaluate runs/digits --data digits --shift hue:uniform
+        equicolor evaluate runs/digits --data digits --curve hue --limit 100
+    """
+    from equicolor._open import open_model
+    from equicolor.evaluate import default_shifts, evaluate_curve
+    from equicolor.evaluate import evaluate as evaluate_once
+
+    opened = open_model(model, device)
+    folder.mkdir(parents=True, exist_ok=True)  # what cannot be written should fail before it is computed
+    task: Any = "segmentation" if opened.architecture["name"] == "segmenter" else "classification"
+    images = DataSet(data, root, split, shift, limit, image_size, download).load(task)
+    title = f"{opened.describe()}, on {data} {split}" + (f" under {images.shift}" if images.shift else "")
+    stem = folder / "-".join(filter(None, (data, split, (shift or "").replace(":", "_").replace(",", "-"))))
+    if curve is None:
+        with console.progress("evaluating", len(images)) as advance:
+            result = evaluate_once(opened.model, images, batch_size, advance)
+        _show(title, result, stem)
+        return result
+    shifts = default_shifts(curve)
+    with console.progress(f"{curve} curve", len(images) * len(shifts)) as advance:
+        results = evaluate_curve(opened.model, images, curve, shifts, batch_size, advance)
+    _show_curve(title, curve, results, stem, opened)
+    return results
+
+
+def _show(title: str, result: "Evaluation", stem: Path) -> None:
+
+    numbers = [
+        ("error", f"{result.error:.2%}"),
+        ("calibration error (ECE)", f"{result.calibration_error:.2%}"),
+        ("predictions", f"{result.count:,}"),
+    ]
+    console.show_table(title, ("", "value"), numbers, left=("",))
+    confusion = result.confusion.tolist()
+    rows = [
+        (name, *counts, "" if error != error else f"{error:.1%}")
+        for name, counts, error in zip(result.classes, confusion, result.class_errors, strict=True)
+    ]
+    header = ("true \\ predicted", *result.classes, "error")
+    if len(result.classes) <= _LARGEST_PRINTED:
+        console.show_table("Confusion", header, rows, left=header[:1])
+    written = console.write_csv(stem.with_name(f"{stem.name}-confusion.csv"), header, rows)
+    summary = stem.with_name(f"{stem.name}.json")
+    with console.complete_file(summary, "w") as file:
+        json.dump({"title": title, **result.summary()}, file, indent=2)
+    console.note(f"Confusion: {written}\nAll numbers: {summary}")
+
+
+def _show_curve(title: str, quantity: Any, results: "dict[float, Evaluation]", stem: Path, opened: "Opened") -> None:
+    from equicolor import Hue
+    from equicolor.plots import plot_curve
+
+    unit = "°" if quantity == "hue" else ""
+    rows = [(f"{shift:g}{unit}", f"{r.error:.2%}", f"{r.calibration_error:.2%}") for shift, r in results.items()]
+    console.show_table(title, (f"{quantity} shift", "error", "ECE"), rows)
+    exact = [(shift, r.error, r.calibration_error) for shift, r in results.items()]
+    header = ("shift", "error", "calibration_error")
+    table = console.write_csv(stem.with_name(f"{stem.name}-{quantity}-curve.csv"), header, exact)
+    order = next((factor.order for factor in getattr(opened.group, "factors", ()) if isinstance(factor, Hue)), 0)
+    figure = plot_curve(quantity, {shift: r.error for shift, r in results.items()}, title, order)
+    plot = console.write_figure(table.with_suffix(".png"), figure)
+    console.note(f"Table: {table}\nPlot: {plot}")

@@ -1,0 +1,78 @@
+"""``equicolor inspect``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from equicolor.commands import _console as console
+from equicolor.commands._shared import BadFiles, DataSet, image_batches
+
+if TYPE_CHECKING:
+    from equicolor.inspection import Inspection
+
+
+def inspect(
+    model: str,
+    image: str | None = None,
+    *,
+    data: str | None = None,
+    root: Path | None = None,
+    split: str = "test",
+    index: int = 0,
+    shift: str | None = None,
+    layer: str | None = None,
+    channels: int = 6,
+    group: str | None = None,
+    image_size: int | None = None,
+    out: Path = Path("inspection.png"),
+    device: str = "auto",
+    download: bool = False,
+) -> "Inspection":
+    """Draws the feature maps of an image under every group element, and the equivariance error of every layer.
+
+    Args:
+        model: the folder of a run or of a saved model, or a name on the Hugging Face hub.
+        image: a file.
+        data: a data set instead of a file, see 'equicolor data'.
+        root: the folder that holds the data; by default the environment variable EQUICOLOR_DATA.
+        split: which part of the data set.
+        index: which image of it.
+        shift: a colour shift of the data set's image, such as hue:90.
+        layer: whose maps to draw, such as layers.0; by default the last with a map of at least 4×4.
+        channels: how many of its channels: those that differ most between the group elements.
+        group: which colour moves; by default the network's own, and hue4 for a conventional network.
+        image_size: the short side of the image is scaled to it and the centre cut out; by default what the network was
+            made for.
+        out: the picture; the errors go into a CSV file beside it.
+        device: cpu, cuda, …; auto takes a GPU where there is one.
+        download: fetch the data where it is missing.
+
+    Example:
+        equicolor inspect runs/digits --data digits --shift hue:200
+    """
+    from equicolor._open import open_model
+    from equicolor.inspection import inspect_model
+    from equicolor.plots import plot_inspection
+
+    opened = open_model(model, device)
+    bad = BadFiles(quiet=True)
+    chosen = DataSet(data, root, split, shift, None, image_size, download, only=index) if data else None
+    files = [] if image is None else [image]
+    _, pictures = next(image_batches(files, chosen, image_size or opened.image_size, 1, bad), (None, None))
+    if pictures is None:
+        raise ValueError("; ".join(bad.messages))
+    seen = inspect_model(opened.model, pictures[0].to(opened.device), layer, channels, group)
+    console.write_figure(out, plot_inspection(seen))
+    rows = [(name, *(f"{value:.3e}" for value in errors)) for name, errors in seen.errors.items()]
+    written = console.write_csv(out.with_suffix(".csv"), ("layer", *seen.elements), rows)
+    worst = max(seen.errors, key=lambda name: float(seen.errors[name].max()))
+    shown = (
+        {"output": "output", worst: f"worst layer: {worst}"} if worst != "output" else {"output": "output, the worst"}
+    )
+    console.show_table(
+        f"{opened.describe()}: relative equivariance error",
+        ("", *seen.elements),
+        [(title, *(f"{value:.1e}" for value in seen.errors[name])) for name, title in shown.items()],
+        left=("",),
+    )
+    console.note(f"Picture: {out}\nErrors of all {len(rows)} layers: {written}")
+    return seen

@@ -1,0 +1,76 @@
+"""``equicolor predict``."""
+
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from equicolor.commands import _console as console
+from equicolor.commands._shared import BadFiles, DataSet, image_batches
+
+if TYPE_CHECKING:
+    from equicolor.predict import Prediction
+
+
+def predict(
+    model: str,
+    images: Sequence[str] = (),
+    *,
+    data: str | None = None,
+    root: Path | None = None,
+    split: str = "test",
+    shift: str | None = None,
+    limit: int | None = None,
+    image_size: int | None = None,
+    format_: Literal["csv", "jsonl"] = "csv",
+    out: Path | None = None,
+    batch_size: int = 64,
+    device: str = "auto",
+    download: bool = False,
+) -> "list[Prediction]":
+    """Says of images which class they show, and with which probability.
+
+    Files that cannot be read are reported and counted on stderr and do not stop the rest; only if none can be read is
+    the exit code not 0.
+
+    Args:
+        model: the folder of a run or of a saved model, or a name on the Hugging Face hub.
+        images: files, folders (with all below them) and globs.
+        data: a data set instead of files, see 'equicolor data'.
+        root: the folder that holds the data; by default the environment variable EQUICOLOR_DATA.
+        split: which part of the data set.
+        shift: a colour shift of the data set's images, such as hue:90.
+        limit: take a random sample of so many images of the data set.
+        image_size: the short side of images is scaled to it and the centre cut out: the size the network was trained
+            on. By default 28 for z2cnn, 32 for ResNets with the cifar stem, 224 with the imagenet stem.
+        format_: csv, or one JSON object for each line.
+        out: the file to write to, by default the terminal.
+        batch_size: how many images at once.
+        device: cpu, cuda, …; auto takes a GPU where there is one.
+        download: fetch the data where it is missing.
+
+    Example:
+        equicolor predict runs/digits --data digits --shift hue:uniform --limit 5
+    """
+    from equicolor._open import open_model
+    from equicolor.predict import predict as predictions
+
+    opened = open_model(model, device)
+    bad = BadFiles()
+    chosen = DataSet(data, root, split, shift, limit, image_size, download) if data else None
+    batches = image_batches(images, chosen, image_size or opened.image_size, batch_size, bad)
+    results = []
+    with ExitStack() as stack:
+        target = stack.enter_context(console.complete_file(out, "w")) if out else sys.stdout
+        if format_ == "csv":
+            target.write("path,class,probability\n")
+        for result in predictions(opened.model, batches, opened.classes):
+            row = {"path": result.path, "class": result.label, "probability": round(result.probability, 6)}
+            target.write(console.csv_line(list(row.values())) if format_ == "csv" else json.dumps(row) + "\n")
+            results.append(result)
+        bad.report(len(results))
+    if out:
+        console.note(f"{len(results):,} predictions: {out}")
+    return results

@@ -1,0 +1,95 @@
+"""What the commands share: the images they are given, as files or as a data set, and what cannot be read of them."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from equicolor.data import ImageSet
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set as the options of a command name it; see :func:`equicolor.data.load`.
+
+    ``limit``: a sample of so many images; ``class_``: those of one class; ``only``: the one at this index.
+    """
+
+    name: str
+    root: Path | None
+    split: str
+    shift: str | None
+    limit: int | None
+    image_size: int | None
+    download: bool
+    class_: str | None = None
+    only: int | None = None
+
+    def load(self, task: Literal["classification", "segmentation"] = "classification") -> "ImageSet":
+        """The images. Errors speak of options of the command line."""
+        from equicolor.data import DataNotFoundError, load
+
+        some = any(choice is not None for choice in (self.limit, self.class_, self.only))
+        try:
+            images = load(
+                self.name,
+                self.root,
+                self.split,
+                self.shift,
+                image_size=self.image_size,
+                download=self.download,
+                task=task,
+                in_memory=False if some else None,  # of a large set, only what is asked for is read
+            )
+        except DataNotFoundError as error:
+            message = str(error).replace("; load(..., download=True) fetches them", "")
+            raise DataNotFoundError(message + ("" if self.download else " Or add --download to fetch it.")) from error
+        if self.class_ is not None:
+            if self.class_ not in images.classes:
+                raise ValueError(f"{self.name} has no class {self.class_!r}: there are {', '.join(images.classes)}")
+            images = images.subset((images.labels == images.classes.index(self.class_)).nonzero().flatten())
+        if self.only is not None:
+            if not 0 <= self.only < len(images):
+                raise ValueError(f"{self.name} {self.split} has {len(images):,} images, there is no index {self.only}")
+            images = images.subset([self.only])
+        if self.limit is not None and self.limit < 1:
+            raise ValueError(f"--limit must be positive, got {self.limit}")
+        return images if self.limit is None or self.limit >= len(images) else images.sample(self.limit)
+
+
+class BadFiles:
+    """Files that cannot be used: each is reported as it is met, all are counted in the end."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.messages: list[str] = []
+        self.quiet = quiet
+
+    def __call__(self, name: str, problem: str) -> None:
+        self.messages.append(f"{name}: {problem}")
+        if not self.quiet:
+            print(self.messages[-1], file=sys.stderr)
+
+    def report(self, good: int) -> None:
+        """Says how many there were; an error if there was nothing else."""
+        bad = len(self.messages)
+        if not good:
+            raise ValueError(f"none of the images could be read ({bad:,} failed)" if bad else "there are no images")
+        if bad:
+            print(f"{bad:,} of {good + bad:,} could not be read", file=sys.stderr)
+
+
+def image_batches(
+    files: Sequence[str], data: DataSet | None, image_size: int, batch_size: int, bad: BadFiles
+) -> "Iterator[tuple[list[str], Tensor]]":
+    """The images that a command was given in batches, each with its name."""
+    from equicolor.predict import file_batches, find_images, set_batches
+
+    if bool(files) == (data is not None):
+        raise ValueError("give either images (files, folders, globs) or a data set, --data digits")
+    if data is not None:
+        return set_batches(data.load(), batch_size)
+    return file_batches(find_images(files, bad), image_size, batch_size, bad)

@@ -1,0 +1,176 @@
+"""How good a network is on a data set: error, confusion and calibration, and all three as functions of a colour shift.
+
+Everything is counted batch by batch, so a set of any size takes the memory of one batch.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+import torch
+from torch import Tensor, nn
+
+from equicolor.data import ImageSet, Shift
+from equicolor.deploy import optimize_for_inference
+
+Quantity: TypeAlias = Literal["hue", "sat", "lum"]
+Advance: TypeAlias = Callable[[int], None]
+
+BINS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What was counted over a set of K classes.
+
+    Attributes:
+        classes: their names.
+        confusion: how often class i (row) was called j (column), ``(K, K)`` int64.
+        bins: for each of 15 equal bins of confidence, how many predictions fell into it, the sum of their confidences
+            and how many were right, ``(3, 15)`` float64.
+    """
+
+    classes: tuple[str, ...]
+    confusion: Tensor
+    bins: Tensor = field(default_factory=lambda: torch.zeros(3, BINS, dtype=torch.float64))
+
+    @classmethod
+    def empty(cls, classes: Sequence[str]) -> "Evaluation":
+        """Nothing counted yet."""
+        return cls(tuple(classes), torch.zeros(len(classes), len(classes), dtype=torch.long))
+
+    def add(self, probabilities: Tensor, labels: Tensor) -> "Evaluation":
+        """With these predictions counted too: ``(N, K)`` and ``(N,)``."""
+        probabilities, labels = probabilities.double().cpu(), labels.cpu()
+        count = len(self.classes)
+        confidence, predicted = probabilities.max(1)
+        confusion = torch.bincount(labels * count + predicted, minlength=count**2).view(count, count)
+        # Bins are closed above: a confidence of 1 belongs to the last, one of exactly 2/15 to the second.
+        place = ((confidence * BINS).ceil().long() - 1).clamp(0, BINS - 1)
+        counted = torch.stack([torch.ones_like(confidence), confidence, (predicted == labels).double()])
+        bins = torch.zeros_like(self.bins).index_add_(1, place, counted)
+        return replace(self, confusion=self.confusion + confusion, bins=self.bins + bins)
+
+    @property
+    def count(self) -> int:
+        """How many predictions there were: one for each image, or for each pixel of a segmentation."""
+        return int(self.confusion.sum())
+
+    @property
+    def error(self) -> float:
+        """The share of predictions that are wrong."""
+        return 1 - float(self.confusion.trace()) / max(self.count, 1)
+
+    @property
+    def class_errors(self) -> list[float]:
+        """The share of each class that was called another; NaN for a class that is not in the set."""
+        right, total = self.confusion.diagonal().double(), self.confusion.sum(1).double()
+        return [float(value) for value in 1 - right / total]
+
+    @property
+    def calibration_error(self) -> float:
+        """ECE, the expected calibration error: Σ_bins |right - confidence| / predictions."""
+        return float((self.bins[2] - self.bins[1]).abs().sum()) / max(self.count, 1)
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers, fit for JSON."""
+        return {
+            "count": self.count,
+            "error": self.error,
+            "calibration_error": self.calibration_error,
+            # A class without images has no error: null, since JSON has no NaN.
+            "class_errors": {n: None if e != e else e for n, e in zip(self.classes, self.class_errors, strict=True)},
+            "confusion": self.confusion.tolist(),
+        }
+
+
+def evaluate(model: nn.Module, images: ImageSet, batch_size: int = 256, advance: Advance | None = None) -> Evaluation:
+    """The predictions of ``model`` on ``images``, counted.
+
+    Args:
+        model: from RGB images to logits, ``(B, classes)`` or, for segmentation, ``(B, classes, H, W)``.
+        images: a labelled set, see :func:`equicolor.data.load`.
+        batch_size: how many images at once.
+        advance: is told of each batch how many images it had, for a progress bar.
+    """
+    _check_classes(model, images)
+    return _evaluate(optimize_for_inference(model), images, batch_size, advance)
+
+
+def evaluate_curve(
+    model: nn.Module,
+    images: ImageSet,
+    quantity: Quantity,
+    shifts: Sequence[float] | None = None,
+    batch_size: int = 256,
+    advance: Advance | None = None,
+) -> dict[float, Evaluation]:
+    """The same for each of several colour shifts of the whole set, on top of the shift that it is under already.
+
+    Args:
+        quantity: what is shifted: ``"hue"``, in degrees, ``"sat"`` or ``"lum"``, by the paper's clamped action.
+        shifts: by how much; by default :func:`default_shifts`.
+    """
+    _check_classes(model, images)
+    shifts = default_shifts(quantity) if shifts is None else shifts
+    ready = optimize_for_inference(model)
+    own = () if images.shift is None else images.shift.moves
+    curve = {}
+    for amount in shifts:
+        moves = own + Shift.parse(f"{quantity}:{amount:.12g}").moves
+        curve[amount] = _evaluate(ready, images.with_shift(Shift(moves)), batch_size, advance)
+    return curve
+
+
+def default_shifts(quantity: Quantity) -> list[float]:
+    """Hue from 0° to 360° in steps of 10°, saturation and luminance from -0.5 to 0.5 in steps of 0.05.
+
+    >>> default_shifts("lum")[:3]
+    [-0.5, -0.45, -0.4]
+    """
+    if quantity not in get_args(Quantity):
+        raise ValueError(f"unknown curve {quantity!r}: expected one of {', '.join(map(repr, get_args(Quantity)))}")
+    if quantity == "hue":
+        return [10.0 * step for step in range(37)]
+    return [step / 20 for step in range(-10, 11)]
+
+
+@torch.inference_mode()
+def _evaluate(ready: nn.Module, images: ImageSet, batch_size: int, advance: Advance | None) -> Evaluation:
+    device = next(ready.parameters()).device
+    classes = images.classes if images.task == "classification" else ("background", "foreground")
+    evaluation = Evaluation.empty(classes)
+    for batch in images.batches(batch_size):
+        probabilities = class_probabilities(ready(batch.images.to(device)))
+        evaluation = evaluation.add(probabilities, batch.targets.flatten())
+        if advance:
+            advance(len(batch.images))
+    return evaluation
+
+
+def class_probabilities(logits: Tensor) -> Tensor:
+    """Logits ``(B, K)`` or ``(B, K, H, W)`` as probabilities ``(B, K)`` or ``(B·H·W, K)``; one logit is two classes.
+
+    >>> class_probabilities(torch.tensor([[0.0]])).tolist()
+    [[0.5, 0.5]]
+    """
+    logits = logits.movedim(1, -1).flatten(0, -2)
+    if logits.shape[1] == 1:
+        return torch.cat([torch.sigmoid(-logits), torch.sigmoid(logits)], 1)
+    return logits.softmax(1)
+
+
+def _check_classes(model: nn.Module, images: ImageSet) -> None:
+    if not len(images):
+        raise ValueError(f"{images.name} {images.split} holds no images to evaluate on")
+    config = getattr(model, "config", None)
+    if config is None:
+        return
+    segments = config["name"] == "segmenter"
+    if segments != (images.task == "segmentation"):
+        raise ValueError(f"{config['name']} cannot be evaluated on a set loaded for {images.task}")
+    if not segments and config["num_classes"] != images.num_classes:
+        raise ValueError(
+            f"the model tells {config['num_classes']} classes apart, {images.name} has {images.num_classes}: it was "
+            "trained on another set"
+        )

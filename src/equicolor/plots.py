@@ -1,0 +1,136 @@
+"""Pictures: curves over a colour shift, contact sheets, and a look inside a network. Each is returned, not shown."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from equicolor.data._lazy import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from PIL.Image import Image
+
+    from equicolor.evaluate import Quantity
+    from equicolor.inspection import Inspection
+
+_AXIS = {"hue": "hue shift in degrees", "sat": "saturation shift", "lum": "luminance shift"}
+_THUMBNAIL = 64
+_INK, _PALE = (40, 40, 40), (140, 140, 140)
+
+
+def _figure(width: float, height: float) -> "Figure":
+    # Not through pyplot: no window, no state, no matter which backend is set.
+    figure: Figure = require("matplotlib.figure", "drawing").Figure(figsize=(width, height), layout="constrained")
+    return figure
+
+
+def plot_curve(quantity: "Quantity", errors: Mapping[float, float], title: str = "", order: int = 0) -> "Figure":
+    """The error as a function of a colour shift.
+
+    Args:
+        quantity: what is shifted.
+        errors: shift → error, in [0, 1].
+        title: the network and the data.
+        order: of the hue group of the network; its elements, where the error must repeat, are marked.
+    """
+    figure = _figure(7, 3.6)
+    axes: Axes = figure.subplots()
+    axes.plot(list(errors), [100 * error for error in errors.values()], marker="o", markersize=3)
+    if quantity == "hue":
+        axes.set_xticks(range(0, 361, 45))
+        for element in range(order + 1 if order > 1 else 0):
+            label = f"elements of hue{order}" if element == 0 else None
+            axes.axvline(element * 360 / order, color="0.6", linestyle=":", linewidth=1, label=label)
+        if order > 1:
+            axes.legend(loc="best", fontsize="small")
+    axes.set(xlabel=_AXIS[quantity], ylabel="error in %", title=title)
+    axes.set_ylim(0, max(1.0, 110 * max(errors.values())))
+    axes.grid(alpha=0.3)
+    return figure
+
+
+def contact_sheet(images: Tensor, sections: Sequence[tuple[str, Sequence[int]]], width: int = 1600) -> "Image":
+    """Thumbnails in rows, one section below the other, each with its heading at the left.
+
+    Args:
+        images: uint8 ``(N, 3, S, S)``.
+        sections: heading → which images, in their order.
+        width: of the sheet in pixels, at most; few images take less.
+    """
+    pil = require("PIL.Image", "drawing")
+    draw = require("PIL.ImageDraw", "drawing")
+    font = require("PIL.ImageFont", "drawing").load_default(14)
+    sections = [(heading, members) for heading, members in sections if len(members)]
+    # As many columns as give the sheet a shape of about 3:2, within the width.
+    side, gap, margin = _THUMBNAIL, 2, 90
+    total = sum(len(members) for _, members in sections)
+    columns = max(1, min((width - margin) // (side + gap), max(8, math.ceil(math.sqrt(1.5 * total)))))
+    rows = [math.ceil(len(members) / columns) for _, members in sections]
+    height = sum(rows) * (side + gap) + 3 * gap * (len(sections) + 1)
+    sheet: Image = pil.new("RGB", (margin + columns * (side + gap) + gap, height), "white")
+    pen = draw.Draw(sheet)
+    top = 3 * gap
+    for (heading, members), count in zip(sections, rows, strict=True):
+        pen.text((8, top + 4), heading, fill=_INK, font=font)
+        pen.text((8, top + 22), f"{len(members):,}", fill=_PALE, font=font)
+        for place, index in enumerate(members):
+            row, column = divmod(place, columns)
+            thumbnail = pil.fromarray(_thumbnail(images[index], side))
+            sheet.paste(thumbnail, (margin + column * (side + gap), top + row * (side + gap)))
+        top += count * (side + gap) + 3 * gap
+    return sheet
+
+
+def _thumbnail(image: Tensor, side: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
+    if image.shape[-1] != side:
+        mode = "area" if image.shape[-1] > side else "nearest"
+        image = F.interpolate(image[None].float(), (side, side), mode=mode)[0].round().to(torch.uint8)
+    return image.permute(1, 2, 0).contiguous().numpy()
+
+
+def plot_inspection(inspection: "Inspection") -> "Figure":
+    """The image under every group element with the feature maps there, and the equivariance error of each layer.
+
+    A feature map keeps its colour scale from row to row, so rows can be compared.
+    """
+    maps, images = inspection.maps, inspection.images
+    elements, channels = maps.shape[:2]
+    names = list(inspection.errors)
+    width = 1.15 * (channels + 1) + 1.6
+    above, below = 1.15 * elements + 0.6, 3.4
+    figure = _figure(max(8.0, width), above + below)
+    halves: Any = figure.subfigures(2, 1, height_ratios=(above, below))
+    top, bottom = halves
+    grid = top.subplots(elements, channels + 1, squeeze=False)
+    for row in range(elements):
+        grid[row, 0].imshow(images[row].permute(1, 2, 0).numpy())
+        grid[row, 0].set_ylabel(inspection.elements[row].replace(", ", "\n"), rotation=0, ha="right", va="center")
+        for column in range(channels):
+            low, high = (float(bound) for bound in maps[:, column].aminmax())
+            grid[row, column + 1].imshow(maps[row, column].numpy(), cmap="viridis", vmin=low, vmax=high)
+    for column, axes in enumerate(grid[0]):
+        axes.set_title("image" if column == 0 else f"channel {inspection.channels[column - 1]}", fontsize="small")
+    for axes in grid.flat:
+        axes.set(xticks=[], yticks=[])
+    top.suptitle(inspection.title)
+
+    chart: Axes = bottom.subplots()
+    values = [max(float(inspection.errors[name].max()), _LEAST_ERROR) for name in names]
+    chart.bar(range(len(names)), values, color=["C1" if name == "output" else "C0" for name in names])
+    labelled = sorted({*range(0, len(names) - 1, math.ceil(len(names) / _MOST_LABELS)), len(names) - 1})
+    chart.set_xticks(labelled, [names[place] for place in labelled], fontsize=7, rotation=90)
+    chart.set(yscale="log", ylim=(_LEAST_ERROR, max(1.0, 2 * max(values))), xlim=(-1, len(names)))
+    chart.set_title("relative equivariance error of each layer, largest over the group elements", fontsize="medium")
+    chart.grid(axis="y", alpha=0.3)
+    return figure
+
+
+#: Where the axis of errors begins, below the rounding of float32.
+_LEAST_ERROR = 1e-9
+_MOST_LABELS = 40

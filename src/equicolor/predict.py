@@ -1,0 +1,117 @@
+"""Images from files, and what a network says about them. A file that cannot be read is reported, and the rest go on."""
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from equicolor.data import CorruptImageError, ImageSet
+from equicolor.data._images import Decoding, decode
+from equicolor.deploy import optimize_for_inference
+from equicolor.evaluate import class_probabilities
+
+#: What is taken for an image where a folder is given. A file given by its own name may be called anything.
+SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+
+#: Is told of each file that cannot be used: its name, and why.
+OnBad: TypeAlias = Callable[[str, str], None]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a network says about one file."""
+
+    path: str
+    label: str
+    probability: float
+
+
+def find_images(names: Sequence[str], on_bad: OnBad) -> list[Path]:
+    """The image files that ``names`` stand for: files, folders (with all below them) and globs, each file once.
+
+    The order is that of the names, and within a folder or glob that of the alphabet.
+
+    Args:
+        names: ``**`` in a glob stands for folders of any depth.
+        on_bad: is told of names that stand for nothing.
+    """
+    found: dict[Path, None] = {}
+    for name in names:
+        path = Path(name).expanduser()
+        if path.is_dir():
+            paths = sorted(p for p in path.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
+            problem = "the folder holds no images"
+        elif path.exists() or not glob.has_magic(name):
+            paths, problem = [path] if path.exists() else [], "there is no such file or folder"
+        else:
+            matches = sorted(map(Path, glob.glob(os.path.expanduser(name), recursive=True)))
+            paths, problem = [p for p in matches if p.is_file()], "no file matches"
+        if not paths:
+            on_bad(name, problem)
+        found |= dict.fromkeys(paths)
+    return list(found)
+
+
+def read_images(paths: Sequence[Path], image_size: int, on_bad: OnBad) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
+    """Each file that can be read with its centre as RGB ``(image_size, image_size, 3)``, one after the other."""
+    for path in paths:
+        image = _read(path, Decoding(image_size), on_bad)
+        if image is not None:
+            yield path, image
+
+
+def _read(path: Path, how: Decoding, on_bad: OnBad) -> NDArray[np.uint8] | None:
+    try:
+        return decode(path, how, lambda: str(path))
+    except CorruptImageError as error:
+        on_bad(str(path), f"cannot be read as an image ({error.__cause__ or error})")
+        return None
+
+
+def file_batches(
+    paths: Sequence[Path], image_size: int, batch_size: int, on_bad: OnBad
+) -> Iterator[tuple[list[str], Tensor]]:
+    """The same in batches with their names, uint8 ``(B, 3, image_size, image_size)``; one is in memory at a time."""
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be positive, got {batch_size}")
+    images = read_images(paths, image_size, on_bad)
+    while batch := list(islice(images, batch_size)):
+        stacked = torch.from_numpy(np.stack([image for _, image in batch]))
+        yield [str(path) for path, _ in batch], stacked.permute(0, 3, 1, 2)
+
+
+def set_batches(images: ImageSet, batch_size: int) -> Iterator[tuple[list[str], Tensor]]:
+    """The images of a data set in batches, each named by its set, split and place in there."""
+    names = [f"{images.name}/{images.split}/{place}" for place in images.original_rows.tolist()]
+    for number, batch in enumerate(images.batches(batch_size)):
+        yield names[number * batch_size :][:batch_size], batch.images
+
+
+def predict(
+    model: nn.Module, batches: Iterable[tuple[list[str], Tensor]], classes: Sequence[str]
+) -> Iterator[Prediction]:
+    """The likeliest class of each image, in their order, as soon as it is known.
+
+    Args:
+        model: a classifier, from RGB images to logits ``(B, classes)``.
+        batches: names and images, from :func:`file_batches` or :func:`set_batches`.
+        classes: the names of the logits.
+    """
+    ready = optimize_for_inference(model)
+    device = next(ready.parameters()).device
+    for names, images in batches:
+        with torch.inference_mode():
+            logits = ready(images.to(device))
+            if logits.dim() != 2:
+                raise ValueError("predict takes a classifier: this network gives a map of logits for each image")
+            probabilities, predicted = class_probabilities(logits).max(1)
+        for name, label, probability in zip(names, predicted.tolist(), probabilities.tolist(), strict=True):
+            yield Prediction(name, classes[label], probability)

@@ -1,0 +1,293 @@
+"""The command line: every command as a user runs it, every example of --help, and what a user can get wrong."""
+
+import csv
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from PIL import Image
+
+import equicolor as ec
+from equicolor import cli
+from equicolor.commands import COMMANDS
+from equicolor.data import load
+
+SOURCE = Path(ec.__file__).parents[1]
+NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A folder with a run of a small network, trained for some steps, and some files."""
+    torch.manual_seed(0)
+    home = tmp_path_factory.mktemp("home")
+    digits = load("digits", split="train", shift="hue:0..120")
+    model = ec.create_model("z2cnn", "hue4", width=6)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    for batch in (batch for epoch in range(3) for batch in digits.batches(100, shuffle=True, epoch=epoch)):
+        optimizer.zero_grad()
+        F.cross_entropy(model(batch.images), batch.targets).backward()
+        optimizer.step()
+    ec.save_pretrained(model.eval(), home / "runs" / "digits" / "model", classes=NAMES)
+    (home / "images").mkdir()
+    for index, image in enumerate(load("digits", split="test", shift="hue:uniform")[:3].images):
+        pixels = (255 * image).round().byte().permute(1, 2, 0).numpy()
+        Image.fromarray(pixels).save(home / "images" / f"{index}.png")
+    (home / "images" / "broken.png").write_bytes(b"no image")
+    return home
+
+
+def run(home, *arguments, code=0):
+    """``equicolor …`` in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+    command = [sys.executable, "-m", "equicolor", *map(str, arguments)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", cwd=home, env=environment, timeout=300, check=False
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def table(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# ------------------------------------------------------------------------------------------------ as a user
+
+
+def test_evaluate_draws_the_curve_over_the_hue(home):
+    done = run(home, "evaluate", "runs/digits", "--data", "digits", "--curve", "hue", "--limit", 60)
+    rows = table(home / "evaluation" / "digits-test-hue-curve.csv")
+    error = {float(row["shift"]): float(row["error"]) for row in rows}
+    assert len(rows) == 37
+    assert error[0] == error[90] == error[180] == error[360]  # equivariant to turns by 90°
+    assert error[0] < 0.5  # it learned something: chance is 0.9
+    assert f"{error[0]:.2%}" in done.stdout
+    with Image.open(home / "evaluation" / "digits-test-hue-curve.png") as picture:
+        assert np.asarray(picture.convert("L")).std() > 5
+
+
+def test_predict_goes_on_after_files_that_cannot_be_read(home):
+    done = run(home, "predict", "runs/digits/model", "images", "nowhere.png", "--format", "jsonl")
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [Path(each["path"]).name for each in found] == ["0.png", "1.png", "2.png"]
+    assert all(each["class"] in NAMES and 0 < each["probability"] <= 1 for each in found)
+    assert "broken.png: cannot be read as an image" in done.stderr
+    assert "nowhere.png: there is no such file or folder" in done.stderr
+    assert "2 of 5 could not be read" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_sort_writes_a_contact_sheet_and_the_order(home):
+    arguments = ("--data", "digits", "--class", "3", "--shift", "hue:uniform", "--out", "threes.png")
+    done = run(home, "sort", "runs/digits", *arguments)
+    rows = table(home / "threes.csv")
+    count = int((load("digits", split="test").labels == 3).sum())
+    degrees = [float(row["degrees"]) for row in rows]
+    assert len(rows) == count
+    assert degrees == sorted(degrees)
+    assert all(abs(float(row["degrees"]) - 90 * int(row["band"])) <= 45.01 for row in rows)
+    assert f"{count} images by hue" in done.stdout
+    with Image.open(home / "threes.png") as picture:
+        assert len(picture.convert("RGB").getcolors(1 << 24)) > 100
+
+
+def test_inspect_draws_the_feature_maps(home):
+    done = run(home, "inspect", "runs/digits", "images/0.png", "--layer", "layers.2", "--out", "maps.png")
+    rows = table(home / "maps.csv")
+    assert rows[0]["layer"] == "lift"
+    assert rows[-1]["layer"] == "output"
+    assert max(float(value) for row in rows for key, value in row.items() if key != "layer") < 1e-5
+    assert "hue +90°" in done.stdout
+    with Image.open(home / "maps.png") as picture:
+        assert picture.width > 800
+
+
+def test_models_and_data_say_what_there_is(home):
+    sizes = run(home, "models", "--groups", "none", "hue4").stdout
+    assert "2,633,322" in sizes
+    (home / "data" / "mnist").mkdir(parents=True)
+    (home / "data" / "mnist" / "train-images-idx3-ubyte").touch()
+    lines = run(home, "data", "--root", "data").stdout.splitlines()
+    state = {line.split()[0]: line for line in lines if line.strip()}
+    assert "embedded" in state["digits"]
+    assert "train 1,500, test 297" in state["digits"]
+    assert "present" in state["mnist"]
+    assert "absent" in state["cifar10"]
+
+
+def test_help_and_completion_name_every_command(home):
+    text = run(home, "--help").stdout
+    assert all(f"\n    {command.__name__} " in text for command in COMMANDS)
+    script = run(home, "--print_completion", "shtab-bash").stdout
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    assert all(command.__name__ in script for command in COMMANDS)
+
+
+# ------------------------------------------------------------------------------------------------ examples
+
+
+def examples(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([command.__name__, "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    return [line.split() for line in text.partition("example:\n")[2].splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.__name__ != "train"], ids=lambda c: c.__name__)
+def test_the_examples_of_help_work_on_embedded_data(command, home, capsys, monkeypatch):
+    monkeypatch.chdir(home)
+    lines = examples(command, capsys)
+    assert lines
+    for program, *arguments in lines:
+        assert program == "equicolor"
+        assert cli.main(arguments) == 0, capsys.readouterr().err
+
+
+def test_train_explains_itself_and_says_what_is_missing(capsys):
+    first, rest = examples(COMMANDS[0], capsys)
+    assert first[:6] == ["equicolor", "train", "--data", "hue_shift_digits", "--model", "z2cnn"]
+    assert rest == ["--folder", "runs/digits"]
+
+
+def test_train_hands_over_the_recipe_with_what_was_changed(monkeypatch):
+    calls = []
+
+    class Recipe(SimpleNamespace):
+        @classmethod
+        def load(cls, name, overrides):
+            return cls(data="mnist", model="z2cnn", group=None, made_of=(name, overrides))
+
+        @classmethod
+        def from_dict(cls, values):
+            return cls(**values)
+
+    training = SimpleNamespace(Recipe=Recipe, fit=lambda *given: calls.append(given), resume=calls.append)
+    monkeypatch.setitem(sys.modules, "equicolor.train", training)
+    assert cli.main(["train", "--recipe", "mnist", "--set", "lr=0.1", "--set", "a.b=2", "--folder", "here"]) == 0
+    assert calls[-1][0].made_of == ("mnist", {"lr": "0.1", "a.b": "2"})
+    assert calls[-1][1] == Path("here")
+    assert cli.main(["train", "--data", "digits", "--model", "z2cnn", "--group", "hue4", "--set", "epochs=1"]) == 0
+    assert vars(calls[-1][0]) == {"data": "digits", "model": "z2cnn", "group": "hue4", "epochs": "1"}
+    assert calls[-1][1] == Path("runs/digits-z2cnn-hue4")
+    assert cli.main(["train", "--resume", "there"]) == 0
+    assert calls[-1] == Path("there")
+
+
+def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):
+    monkeypatch.chdir(home)
+    result = ec.commands.evaluate("runs/digits", data="digits", limit=20)
+    assert result.count == 20
+    assert json.loads((home / "evaluation" / "digits-test.json").read_text())["error"] == result.error
+
+
+# ------------------------------------------------------------------------------------------------ mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("evaluate", 2, "required: model"),
+        ("evaluate runs/digits", 2, "required: data"),
+        ("evaluate runs/digits --data digits --curve red", 2, "--curve takes one of hue, sat, lum, got 'red'"),
+        ("evaluate runs/digits --data digits --limit many", 2, "--limit takes a whole number, got 'many'"),
+        ("predict runs/digits x.png --format xml", 2, "--format takes one of csv, jsonl, got 'xml'"),
+        ("predict runs/digits --bogus", 2, "unrecognized arguments: --bogus"),
+        ("bogus", 2, "invalid choice: 'bogus'"),
+        ("evaluate nowhere --data digits", 1, "there is no folder nowhere"),
+        ("evaluate images --data digits", 1, "there is no config.json in images"),
+        ("evaluate images/0.png --data digits", 1, "is a file"),
+        ("evaluate runs/digits --data digit", 1, "unknown data set 'digit'"),
+        ("evaluate runs/digits --data digits --split b", 1, "has no split 'b'"),
+        ("evaluate runs/digits --data cifar100 --root images", 1, "add --download"),
+        ("evaluate runs/digits --data shapes3d --limit 1", 1, "10 classes apart, shapes3d has 4"),
+        ("evaluate runs/digits --data digits --folder images/0.png", 1, "images/0.png"),
+        ("evaluate runs/digits --data digits --device gpu9", 1, "device 'gpu9' cannot be used"),
+        ("predict runs/digits", 1, "give either images"),
+        ("predict runs/digits images/broken.png", 1, "none of the images could be read (1 failed)"),
+        ("sort runs/digits --data digits --class ten", 1, "has no class 'ten'"),
+        ("sort runs/digits --data digits --limit 3", 1, "all grey"),
+        ("inspect runs/digits images/broken.png", 1, "cannot be read as an image"),
+        ("inspect runs/digits images/0.png --layer last", 1, "there is no layer 'last'"),
+        ("inspect runs/digits --data digits --index 999", 1, "there is no index 999"),
+        ("models --groups purple3", 1, "unknown group 'purple3'"),
+        ("train", 1, "say what to train"),
+        ("train --recipe mnist --set epochs", 1, "--set takes KEY=VALUE, such as epochs=5, got 'epochs'"),
+        ("train --resume x --data digits", 1, "--resume takes no other options"),
+    ],
+)
+def test_mistakes_end_in_one_helpful_line(arguments, code, message, home, capsys, monkeypatch):
+    monkeypatch.chdir(home)
+    assert cli.main(arguments.split()) == code
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("equicolor: ")
+    assert message in lines[-1]
+    assert not any("Traceback" in line for line in lines)
+
+
+def test_debug_shows_the_traceback(home, monkeypatch):
+    monkeypatch.chdir(home)
+    with pytest.raises(FileNotFoundError, match="there is no folder nowhere"):
+        cli.main(["evaluate", "nowhere", "--data", "digits", "--debug"])
+
+
+def test_an_incompatible_checkpoint_is_named(home, capsys, monkeypatch):
+    monkeypatch.chdir(home)
+    ec.save_pretrained(ec.create_model("z2cnn", "hue4"), "other")
+    card = json.loads(Path("other/config.json").read_text())
+    card["architecture"]["group"] = "hue3"
+    Path("other/config.json").write_text(json.dumps(card))
+    assert cli.main(["evaluate", "other", "--data", "digits"]) == 1
+    assert "does not fit the network" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
+def test_a_full_disk_is_said_and_devices_stay_devices(home, capsys, monkeypatch):
+    monkeypatch.chdir(home)
+    full = home / "full"
+    full.symlink_to("/dev/full")
+    assert cli.main(["predict", "runs/digits", "images/0.png", "--out", str(full)]) == 1
+    assert "No space left on device" in capsys.readouterr().err
+    assert full.is_symlink()
+
+
+def test_a_failed_command_leaves_what_was_there(home, capsys, monkeypatch):
+    monkeypatch.chdir(home)
+    Path("kept.csv").write_text("mine")
+    assert cli.main(["predict", "runs/digits", "images/broken.png", "--out", "kept.csv"]) == 1
+    assert Path("kept.csv").read_text() == "mine"
+    assert not list(home.glob(".kept*"))
+
+
+def test_a_mistake_of_ours_is_called_one(home, capsys, monkeypatch):
+    def broken():
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(cli, "_parsed", lambda *_: (broken, {}))
+    assert cli.main(["models"]) == 1
+    assert "KeyError" in capsys.readouterr().err
+
+
+def test_the_command_is_installed_under_its_name():
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]
+    module, _, function = project["scripts"]["equicolor"].partition(":")
+    assert getattr(importlib.import_module(module), function) is cli.main
+
+
+def test_importing_the_command_line_imports_nothing_heavy_beside_torch(home):
+    program = "import sys, equicolor.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    heavy = {"jsonargparse", "matplotlib", "rich", "PIL", "sklearn", "lightning", "kornia", "datasets", "h5py", "scipy"}
+    assert not heavy & set(done.stdout.split())

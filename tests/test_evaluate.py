@@ -1,0 +1,116 @@
+"""Evaluation: counts that agree with torchmetrics, and curves that show the group."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+from torchmetrics.classification import MulticlassCalibrationError
+
+import equicolor as ec
+from equicolor.data import load
+from equicolor.data._sources import Held
+from equicolor.evaluate import BINS, Evaluation, class_probabilities, default_shifts, evaluate, evaluate_curve
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load("digits", split="test").sample(40)
+
+
+class Sharp(nn.Module):
+    """A network whose predictions are not all alike, as those of fresh weights are."""
+
+    def __init__(self, group):
+        super().__init__()
+        self.network = ec.create_model("z2cnn", group)
+
+    def forward(self, images):
+        return 300 * self.network(images)
+
+
+def test_confidence_and_confusion_agree_with_torchmetrics():
+    probabilities, labels = (4 * torch.randn(500, 7)).softmax(1), torch.randint(7, (500,))
+    evaluation = Evaluation.empty("abcdefg")
+    for some in torch.arange(500).split(64):
+        evaluation = evaluation.add(probabilities[some], labels[some])
+    expected = MulticlassCalibrationError(7, n_bins=BINS, norm="l1")(probabilities, labels)
+    assert evaluation.calibration_error == pytest.approx(expected.item(), abs=1e-5)
+    assert evaluation.error == pytest.approx((probabilities.argmax(1) != labels).double().mean().item())
+    assert evaluation.confusion[2, 3] == ((labels == 2) & (probabilities.argmax(1) == 3)).sum()
+    assert evaluation.class_errors[4] == pytest.approx(
+        (probabilities.argmax(1) != 4)[labels == 4].double().mean().item()
+    )
+
+
+def test_a_sure_and_right_network_is_calibrated_and_a_sure_and_wrong_one_is_not():
+    sure = torch.eye(3)[[0, 1, 2]]
+    assert Evaluation.empty("abc").add(sure, torch.tensor([0, 1, 2])).calibration_error == 0
+    assert Evaluation.empty("abc").add(sure, torch.tensor([1, 2, 0])).calibration_error == 1
+
+
+def test_a_class_without_images_has_no_error_and_json_still_takes_it():
+    evaluation = Evaluation.empty("abc").add(torch.eye(3)[[0]], torch.tensor([0]))
+    assert evaluation.summary()["class_errors"] == {"a": 0.0, "b": None, "c": None}
+
+
+def test_a_map_of_one_logit_is_foreground_against_background():
+    probabilities = class_probabilities(torch.full((2, 1, 3, 4), 100.0))
+    assert probabilities.shape == (24, 2)
+    assert probabilities[:, 1].min() == 1
+
+
+def test_an_evaluation_counts_what_the_network_itself_predicts(digits):
+    model = ec.create_model("z2cnn", "hue4").eval()
+    seen = []
+    evaluation = evaluate(model, digits, batch_size=16, advance=seen.append)
+    with torch.no_grad():
+        wrong = model(digits[:].images).argmax(1) != digits.labels
+    assert evaluation.error == pytest.approx(wrong.double().mean().item())
+    assert seen == [16, 16, 8]
+    assert evaluation.count == 40
+
+
+def test_the_curve_of_a_hue_network_repeats_with_its_group(digits):
+    curve = evaluate_curve(Sharp("hue4"), digits.sample(20), "hue", [0, 45, 90, 180, 360])
+    means = {shift: float(result.bins[1].sum()) for shift, result in curve.items()}
+    assert means[0] == pytest.approx(means[90], rel=1e-3) == pytest.approx(means[180], rel=1e-3)
+    assert means[0] == pytest.approx(means[360], rel=1e-3)
+    assert means[0] != pytest.approx(means[45], rel=1e-2)
+
+
+def test_a_curve_starts_from_the_shift_that_the_set_is_under():
+    model = Sharp(None)
+    images = load("digits", split="test", shift="hue:30").sample(20)
+    turned = evaluate_curve(model, images, "hue", [50.0])[50.0]
+    directly = evaluate(model, images.with_shift("hue:80"))
+    assert torch.allclose(turned.bins, directly.bins, atol=1e-2)
+    assert not torch.allclose(turned.bins, evaluate(model, images).bins, atol=1e-2)
+
+
+def test_default_shifts_span_the_circle_and_both_sides():
+    assert default_shifts("hue")[0] == 0
+    assert default_shifts("hue")[-1] == 360
+    assert default_shifts("sat") == pytest.approx([-0.5 + 0.05 * step for step in range(21)])
+    with pytest.raises(ValueError, match="unknown curve 'red'"):
+        default_shifts("red")
+
+
+def test_a_network_for_other_classes_is_refused(digits):
+    with pytest.raises(ValueError, match="4 classes apart, digits has 10"):
+        evaluate(ec.create_model("z2cnn", None, num_classes=4), digits)
+    with pytest.raises(ValueError, match="segmenter cannot be evaluated"):
+        evaluate(ec.create_model("segmenter"), digits)
+
+
+def test_a_segmentation_is_evaluated_pixel_by_pixel(digits):
+    digits = digits.sample(3).in_memory()
+    ink = (digits.source.images > 127).byte()
+    images = replace(digits, task="segmentation", masks=Held(ink))
+    model = ec.create_model("segmenter", "hue3", width=4).eval()
+    evaluation = evaluate(model, images)
+    with torch.no_grad():
+        predicted = model(digits[:].images)[:, 0] > 0
+    assert evaluation.classes == ("background", "foreground")
+    assert evaluation.count == 3 * 28 * 28
+    assert evaluation.confusion[1, 1] == (predicted & ink[:, 0].bool()).sum()
