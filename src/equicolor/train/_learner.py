@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from lightning.pytorch import LightningModule
 from torch import Tensor, nn
-from torchmetrics import MeanMetric, Metric
+from torchmetrics import Metric
 from torchmetrics.classification import BinaryAccuracy, BinaryJaccardIndex, MulticlassAccuracy
 
 from equicolor.data import Augment, Batch, ImageSet
@@ -76,7 +76,7 @@ class Learner(LightningModule):
         for name, metric in counts.items():
             assert isinstance(metric, Metric)
             if name == "loss":
-                metric.update(loss.detach(), weight=len(images))
+                metric.update(loss.detach(), len(images))
             else:
                 metric.update(logits.detach(), targets)
         return loss
@@ -120,6 +120,26 @@ class Learner(LightningModule):
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
+class MeanLoss(Metric):
+    """The mean loss of all images. torchmetrics' mean forgets the weights where it is to let NaN through."""
+
+    total: Tensor
+    count: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name in ("total", "count"):
+            self.add_state(name, torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
+
+    def update(self, loss: Tensor, count: int) -> None:
+        """A mean loss of ``count`` images."""
+        self.total += loss * count
+        self.count += count
+
+    def compute(self) -> Tensor:
+        return self.total / self.count
+
+
 def new_model(recipe: Recipe, train: ImageSet) -> Model:
     """The recipe's network with the weights of its seed; the random numbers outside go on undisturbed."""
     options = dict(recipe.model_options)
@@ -131,7 +151,7 @@ def new_model(recipe: Recipe, train: ImageSet) -> Model:
 
 
 def _metrics(recipe: Recipe, num_classes: int) -> nn.ModuleDict:
-    metrics: dict[str, nn.Module] = {"loss": MeanMetric(nan_strategy="disable")}
+    metrics: dict[str, nn.Module] = {"loss": MeanLoss()}
     if recipe.task == "segmentation":
         metrics |= {"accuracy": BinaryAccuracy(), "iou": BinaryJaccardIndex()}
     else:

@@ -46,9 +46,7 @@ class Bar:
 
     def show(self, values: Mapping[str, float]) -> None:
         """Loss, error and speed beside the bar."""
-        state = (
-            f"loss {values['loss']:.4f}  error {values['error']:.2%}  {values['images_per_second']:,.0f} images/s"
-        )
+        state = f"loss {values['loss']:.4f}  error {values['error']:.2%}  {values['images_per_second']:,.0f} images/s"
         self._bar.update(self._task, state=state)
 
     def say(self, text: str) -> None:
