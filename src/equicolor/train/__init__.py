@@ -13,9 +13,10 @@ require("lightning", "training")  # a clear word first, instead of a failing imp
 
 from equicolor.train._data import ImageData, StepSampler  # noqa: E402
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError  # noqa: E402
-from equicolor.train._fit import Run, fit, resume  # noqa: E402
+from equicolor.train._fit import fit, resume  # noqa: E402
 from equicolor.train._learner import Learner  # noqa: E402
 from equicolor.train._recipe import Recipe, list_recipes  # noqa: E402
+from equicolor.train._run import Run  # noqa: E402
 
 __all__ = [
     "DivergedError",

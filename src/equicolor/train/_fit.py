@@ -10,71 +10,25 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
-from lightning.fabric import Fabric
-from lightning.fabric.strategies import DDPStrategy, FSDPStrategy
-from torch import Tensor, nn
+from torch import Tensor
 
 from equicolor.data._random import key
-from equicolor.files import from_pretrained, save_pretrained
+from equicolor.files import save_pretrained
 from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command, write_atomically
 from equicolor.train._data import ImageData
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError
 from equicolor.train._learner import Learner, new_model
+from equicolor.train._machine import new_fabric, reproducible
 from equicolor.train._norm import share_batch_norms
 from equicolor.train._progress import Bar, print_results
 from equicolor.train._recipe import Recipe
 from equicolor.train._record import Metrics, record_environment
+from equicolor.train._run import CHECKPOINTS, ENVIRONMENT, MODEL, RECIPE, RESULTS, Run, read_recipe
 from equicolor.train._signals import asked_to_stop
-
-RECIPE, ENVIRONMENT, RESULTS, MODEL, CHECKPOINTS = (
-    "recipe.yaml",
-    "environment.json",
-    "results.json",
-    "model",
-    "checkpoints",
-)
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished run.
-
-    Attributes:
-        folder: where everything about it is.
-        recipe: as it was resolved.
-        results: of each test split, ``{"test": {"loss": ..., "error": ...}}``; errors are fractions.
-        summary: the results with the numbers around them, as in ``results.json``.
-    """
-
-    folder: Path
-    recipe: Recipe
-    summary: dict[str, Any]
-
-    @property
-    def results(self) -> dict[str, dict[str, float]]:
-        results: dict[str, dict[str, float]] = self.summary["results"]
-        return results
-
-    @property
-    def model(self) -> nn.Module:
-        """The trained network, read from the folder."""
-        return from_pretrained(self.folder / MODEL)
-
-    @classmethod
-    def read(cls, folder: str | os.PathLike[str]) -> "Run":
-        """The finished run in a folder."""
-        folder = Path(folder).expanduser()
-        recipe = _read_recipe(folder)
-        if not (folder / RESULTS).is_file():
-            raise TrainingError(f"the run in {folder} is not finished: go on with {resume_command(folder)}")
-        return cls(folder, recipe, json.loads((folder / RESULTS).read_text()))
 
 
 def fit(recipe: Recipe, folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
@@ -102,7 +56,7 @@ def resume(folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
     A finished run is returned as it is.
     """
     folder = Path(folder).expanduser()
-    recipe = _read_recipe(folder)
+    recipe = read_recipe(folder)
     if (folder / RESULTS).is_file():
         return Run.read(folder)
     return _Session(recipe, folder, fresh=False, quiet=quiet).run()
@@ -118,11 +72,11 @@ class _Session:
         self.results: dict[str, dict[str, float]] = {}
 
     def run(self) -> Run:
-        self.fabric = _fabric(self.recipe)
+        self.fabric = new_fabric(self.recipe)
         self.fabric.launch()
         self.first = self.fabric.is_global_zero
         self._on_first(self._prepare_folder)
-        with _reproducible(self.recipe.deterministic):
+        with reproducible(self.recipe.deterministic):
             self._build()
             self._restore_or_start()
             self._train()
@@ -296,7 +250,7 @@ class _Session:
 
     def _check_losses(self, losses: list[Tensor]) -> None:
         """Finds the first loss that is not finite, of any process."""
-        together = self.fabric.all_reduce(torch.stack(losses), reduce_op="mean")
+        together = self._over_all(torch.stack(losses))
         finite = torch.isfinite(together).cpu()
         if not finite.all():
             place = int((~finite).nonzero()[0])
@@ -312,8 +266,12 @@ class _Session:
         """Whether any process was asked to stop: all must stop at the same step."""
         if self.fabric.world_size == 1:
             return asked
-        answers = self.fabric.all_reduce(torch.tensor(float(asked), device=self.fabric.device), reduce_op="sum")
-        return bool(answers > 0)
+        return bool(self._over_all(torch.tensor(float(asked), device=self.fabric.device)) > 0)
+
+    def _over_all(self, values: Tensor) -> Tensor:
+        """The sum over all processes."""
+        total: Any = self.fabric.all_reduce(values, reduce_op="sum")
+        return torch.as_tensor(total)
 
     # ---------------------------------------------------------------------------------------------- saving
 
@@ -342,8 +300,7 @@ class _Session:
         """A loss can be finite and its gradient not: such weights are not saved."""
         tensors = [*self.model.parameters(), *(value for value in self.model.buffers() if value.is_floating_point())]
         bad = torch.stack([(~torch.isfinite(tensor.detach())).sum() for tensor in tensors]).sum()
-        bad = self.fabric.all_reduce(bad.float(), reduce_op="sum")
-        if bad > 0:
+        if self._over_all(bad.float()) > 0:
             self._diverged(f"the weights are no longer finite after step {self.step:,}")
 
     def _export(self) -> None:
@@ -385,53 +342,3 @@ class _Session:
             raise error
         if message is not None:
             raise TrainingError(message)
-
-
-def _fabric(recipe: Recipe) -> Fabric:
-    """Lightning Fabric as the recipe wants it; torchrun's word on the number of processes goes first."""
-    devices, nodes = recipe.devices, recipe.nodes
-    if "LOCAL_WORLD_SIZE" in os.environ and "TORCHELASTIC_RUN_ID" in os.environ:
-        devices = int(os.environ["LOCAL_WORLD_SIZE"])
-        nodes = int(os.environ["WORLD_SIZE"]) // devices
-    strategy: Any = "auto"
-    if recipe.strategy == "fsdp":
-        strategy = FSDPStrategy(state_dict_type="full")
-    elif recipe.strategy == "ddp" or devices * nodes > 1:
-        strategy = DDPStrategy(broadcast_buffers=False)  # shared batch norms have the same statistics everywhere
-    return Fabric(
-        accelerator=recipe.accelerator,
-        devices=devices,
-        num_nodes=nodes,
-        strategy=strategy,
-        precision=recipe.precision,
-    )
-
-
-@contextmanager
-def _reproducible(deterministic: bool) -> Iterator[None]:
-    """Algorithms whose results do not vary, and random numbers that go on afterwards as if nothing had been drawn."""
-    before = (
-        torch.are_deterministic_algorithms_enabled(),
-        torch.is_deterministic_algorithms_warn_only_enabled(),
-        torch.utils.deterministic.fill_uninitialized_memory,
-        torch.backends.cudnn.benchmark,
-    )
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
-        try:
-            if deterministic:
-                os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-                torch.use_deterministic_algorithms(True, warn_only=True)
-                torch.utils.deterministic.fill_uninitialized_memory = False
-            torch.backends.cudnn.benchmark = not deterministic
-            yield
-        finally:
-            torch.use_deterministic_algorithms(before[0], warn_only=before[1])
-            torch.utils.deterministic.fill_uninitialized_memory = before[2]
-            torch.backends.cudnn.benchmark = before[3]
-
-
-def _read_recipe(folder: Path) -> Recipe:
-    path = folder / RECIPE
-    if not path.is_file():
-        raise TrainingError(f"there is no run in {folder}: no {RECIPE}")
-    return Recipe.from_dict(yaml.safe_load(path.read_text()))

@@ -38,7 +38,7 @@ class Learner(LightningModule):
         self.model: nn.Module = new_model(recipe, train)
         if recipe.channels_last:
             self.model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        size = train.image_size
+        size = recipe.input_size or train.image_size
         self.augment = Augment(recipe.augment, size, seed=recipe.seed, rank=rank)
         # Of the training and of every test split; the space keeps the names apart from those of modules' methods.
         places = ("in training", *(f"on {split}" for split in recipe.test_splits))

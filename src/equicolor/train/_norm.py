@@ -20,10 +20,10 @@ class SharedBatchNorm2d(nn.BatchNorm2d):
             return super().forward(features)
         count = torch.tensor([features.numel() / features.shape[1]], dtype=features.dtype, device=features.device)
         dist.all_reduce(count)
-        mean = _Sum.apply(features.sum((0, 2, 3))) / count
+        mean = _summed(features.sum((0, 2, 3))) / count
         centred = features - mean[:, None, None]
         # The squares of what is centred: the difference of two large sums would lose what float32 can hold.
-        variance = _Sum.apply(centred.square().sum((0, 2, 3))) / count
+        variance = _summed(centred.square().sum((0, 2, 3))) / count
         self._remember(mean.detach(), variance.detach() * (count / (count - 1)))
         scaled = centred * torch.rsqrt(variance + self.eps)[:, None, None]
         if self.affine:
@@ -58,10 +58,16 @@ class _Sum(torch.autograd.Function):
         return total
 
 
+def _summed(part: Tensor) -> Tensor:
+    total: Tensor = _Sum.apply(part)  # type: ignore[no-untyped-call]
+    return total
+
+
 def share_batch_norms(module: nn.Module, device: torch.device) -> nn.Module:
     """``module`` with batch norms that are shared by all processes: torch's own on a GPU, ours elsewhere."""
     if device.type == "cuda":
-        return nn.SyncBatchNorm.convert_sync_batchnorm(module)
+        converted: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(module)  # type: ignore[no-untyped-call]
+        return converted
     for part in module.modules():
         if type(part) is nn.BatchNorm2d:
             part.__class__ = SharedBatchNorm2d  # the same parameters and buffers, another forward

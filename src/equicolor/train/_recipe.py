@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 import equicolor
 from equicolor.data import list_datasets
@@ -29,6 +29,8 @@ class Recipe:
         data: a name of :func:`equicolor.data.list_datasets`; ``data_options`` go to :func:`equicolor.data.load`.
         train_split, test_splits: what is trained on, and what errors are reported on.
         train_size: train on a sample of so many images only.
+        input_size: height and width that the network sees, where ``augment`` brings images to size (``photo``); by
+            default that of the set.
         task: ``"classification"``, or ``"segmentation"`` of foreground, by masks.
         model: a name of :func:`equicolor.list_models`; ``model_options`` go to :func:`equicolor.create_model`.
         group: of the model, by name; None for the conventional network.
@@ -60,6 +62,7 @@ class Recipe:
     train_split: str = "train"
     test_splits: list[str] = field(default_factory=lambda: ["test"])
     train_size: int | None = None
+    input_size: int | None = None
     augment: str = "none"
     optimizer: Literal["adam", "adamw", "sgd"] = "adam"
     optimizer_options: dict[str, Any] = field(default_factory=dict)
@@ -97,14 +100,19 @@ class Recipe:
             _known(f"split of {self.data}", split, list_datasets()[self.data])
         for logger in self.loggers:
             _known("logger", logger, ("csv", "tensorboard", "wandb", "mlflow", "comet", "neptune"))
-        steps_of(self.augment)
+        resizing = {"resized-crop", "centre-crop"} & set(steps_of(self.augment))
+        if self.input_size is not None and not resizing:
+            raise ValueError(
+                f"input_size is for pipelines that bring images to size, such as 'photo'; {self.augment!r} does not: "
+                "load the images in the size wanted, with data_options.image_size"
+            )
         if (self.epochs is None) == (self.iterations is None):
             raise ValueError(
                 f"a recipe says how long by epochs or by iterations, one of the two; this one has epochs={self.epochs} "
                 f"and iterations={self.iterations}"
             )
-        positive = ("epochs", "iterations", "batch_size", "accumulate", "lr", "clip", "train_size", "devices", "nodes")
-        for name in (*positive, "checkpoint_every", "log_every"):
+        positive = ("epochs", "iterations", "batch_size", "accumulate", "lr", "clip", "devices", "nodes")
+        for name in (*positive, "train_size", "input_size", "checkpoint_every", "log_every"):
             value = getattr(self, name)
             if value is not None and not (0 < value < math.inf):
                 raise ValueError(f"{name} of a recipe must be positive, got {value}")
@@ -163,7 +171,7 @@ class Recipe:
 
     def to_yaml(self) -> str:
         """All fields as YAML; :meth:`load` reads it back."""
-        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
+        return str(yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True))
 
     def replace(self, **changes: Any) -> "Recipe":
         """The same recipe with some fields changed; a nested option by its dotted name in a dict."""
@@ -248,6 +256,8 @@ def _as(kind: Any, value: Any, name: str) -> Any:
         items = value if isinstance(value, list | tuple) else [value]
         return [_as(choices[0], item, name) for item in items]
     plain = origin or kind
+    if plain is dict and value is None:
+        return {}
     if not isinstance(value, plain) or (isinstance(value, bool) and plain is not bool):
         raise ValueError(f"{name} of a recipe must be {_spoken(plain)}, got {value!r}")
     return dict(value) if plain is dict else value

@@ -131,9 +131,9 @@ def _complete(row: Mapping[str, str | None]) -> bool:
 
 def _logger(name: str, folder: Path, start: int) -> Any:
     if name == "tensorboard":
-        from lightning.fabric.loggers import TensorBoardLogger
+        from lightning.fabric.loggers.tensorboard import TensorBoardLogger
 
-        purge = {"purge_step": start + 1} if start else {}
+        purge: dict[str, Any] = {"purge_step": start + 1} if start else {}
         return TensorBoardLogger(os.fspath(folder), name="tensorboard", version="", **purge)
     import lightning.pytorch.loggers as loggers
 
