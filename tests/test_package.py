@@ -36,7 +36,7 @@ ec.testing.assert_equivariant(ec.nn.Lift("hue4"), "hue4")
 
 
 def test_imports_point_one_way():
-    order = ["color", "groups", "algorithms", "nn", "models", "measure", "testing", "data", "experiments"]
+    order = ["color", "groups", "algorithms", "nn", "models", "measure", "testing", "data", "train", "experiments"]
     for index, name in enumerate(order):
         place = SOURCE / name
         files = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]

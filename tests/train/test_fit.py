@@ -231,6 +231,19 @@ def test_a_run_is_never_overwritten(whole, tmp_path):
     assert (tmp_path / "mine.txt").read_text() == "keep"
 
 
+def test_two_processes_do_not_train_in_one_folder(tmp_path):
+    recipe = SMALL.replace(iterations=100_000, checkpoint_every=1)
+    process = start(recipe, tmp_path / "run")
+    try:
+        while process.is_alive() and _last_step(tmp_path / "run") < 1:
+            time.sleep(0.01)
+        with pytest.raises(TrainingError, match="another process is training in"):
+            resume(tmp_path / "run", quiet=True)
+    finally:
+        process.kill()
+        process.join()
+
+
 def test_a_folder_that_cannot_be_written_fails_before_anything_is_computed(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(fit_module._Session, "_build", lambda self: pytest.fail("computed"))
@@ -336,7 +349,7 @@ def test_segmentation_learns_masks(tmp_path, monkeypatch):
         "segmenter",
         group="hue3",
         task="segmentation",
-        epochs=12,
+        epochs=10,
         batch_size=4,
         lr=0.003,
         augment="flip",

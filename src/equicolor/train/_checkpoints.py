@@ -15,7 +15,8 @@ from pathlib import Path
 from equicolor.train._errors import TrainingError
 
 _NAME = re.compile(r"step-(\d+)-([0-9a-f]{64})\.pt")
-_PARTIAL = ".partial"
+#: How the names of unfinished and passing files end.
+PARTIAL = ".partial"
 
 
 class Checkpoints:
@@ -45,7 +46,7 @@ class Checkpoints:
 
     def partial(self, step: int) -> Path:
         """Where to write the checkpoint of a step, before :meth:`finish` names it."""
-        return self.folder / f"step-{step:09}{_PARTIAL}"
+        return self.folder / f"step-{step:09}{PARTIAL}"
 
     def finish(self, step: int) -> Path:
         """Names what was written to :meth:`partial`, and removes those that are no longer needed."""
@@ -61,7 +62,7 @@ class Checkpoints:
 
     def remove_partial(self) -> None:
         """Removes what an interrupted run left unfinished."""
-        for path in self.folder.glob(f"*{_PARTIAL}"):
+        for path in self.folder.glob(f"*{PARTIAL}"):
             path.unlink()
 
     def _all(self) -> list[Path]:
@@ -72,7 +73,7 @@ class Checkpoints:
 
 def write_atomically(path: Path, text: str) -> None:
     """Writes a text file that is there completely or not at all."""
-    partial = path.with_name(f".{path.name}{_PARTIAL}")
+    partial = path.with_name(f".{path.name}{PARTIAL}")
     with partial.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()

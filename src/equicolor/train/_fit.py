@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,16 @@ from torch import Tensor
 
 from equicolor.data._random import key
 from equicolor.files import save_pretrained
-from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command, write_atomically
+from equicolor.train._checkpoints import PARTIAL, Checkpoints, disk_trouble, guarded, resume_command, write_atomically
 from equicolor.train._data import ImageData
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError
 from equicolor.train._learner import Learner, new_model
-from equicolor.train._machine import new_fabric, reproducible
+from equicolor.train._machine import alone, new_fabric, reproducible
 from equicolor.train._norm import share_batch_norms
 from equicolor.train._progress import Bar, print_results
 from equicolor.train._recipe import Recipe
 from equicolor.train._record import Metrics, record_environment
-from equicolor.train._run import CHECKPOINTS, ENVIRONMENT, MODEL, RECIPE, RESULTS, Run, read_recipe
+from equicolor.train._run import CHECKPOINTS, ENVIRONMENT, LOCK, MODEL, RECIPE, RESULTS, Run, read_recipe
 from equicolor.train._signals import asked_to_stop
 
 
@@ -68,19 +69,26 @@ class _Session:
     def __init__(self, recipe: Recipe, folder: Path, fresh: bool, quiet: bool) -> None:
         self.recipe, self.folder, self.fresh, self.quiet = recipe, folder, fresh, quiet
         self.checkpoints = Checkpoints(folder / CHECKPOINTS)
-        self.step, self.seconds = 0, 0.0
+        self.step, self.saved, self.seconds = 0, 0, 0.0
+        self.metrics: Metrics | None = None
         self.results: dict[str, dict[str, float]] = {}
 
     def run(self) -> Run:
         self.fabric = new_fabric(self.recipe)
         self.fabric.launch()
         self.first = self.fabric.is_global_zero
+        self.folder = Path(self.fabric.broadcast(str(self.folder)))  # one name, though each process may have made one
         self._on_first(self._prepare_folder)
-        with reproducible(self.recipe.deterministic):
+        lock = self.folder / LOCK
+        with reproducible(self.recipe.deterministic), alone(lock) if self.first else nullcontext():
             self._build()
-            self._restore_or_start()
-            self._train()
-        self._on_first(self._export)
+            try:
+                self._restore_or_start()
+                self._train()
+            finally:
+                if self.metrics is not None:
+                    self.metrics.close()
+            self._on_first(self._export)
         self.fabric.barrier()
         run = Run.read(self.folder)
         if self.first and not self.quiet:
@@ -99,7 +107,7 @@ class _Session:
                         f"{self.folder} holds a run already: go on with it by {resume_command(self.folder)}, or choose "
                         "another folder"
                     )
-                if any(self.folder.iterdir()):
+                if any(path.suffix != PARTIAL for path in self.folder.iterdir()):
                     raise TrainingError(f"{self.folder} is not empty: choose a new folder for the run")
             with tempfile.TemporaryFile(dir=self.folder) as probe:
                 probe.write(b"can be written")
@@ -129,15 +137,16 @@ class _Session:
             rest = self.fabric.load(path, {"model": self.model, "optimizer": self.optimizer}, weights_only=True)
             self.fabric.strategy.precision.load_state_dict(rest["precision"])
             self.step, self.seconds, self.results = rest["step"], rest["seconds"], rest["results"]
+            self.saved = self.step
         self._on_first(self._record_start)
 
     def _start_folder(self) -> None:
         """From here on the folder holds a run: data and network are there, and can be trained."""
         try:
-            self.checkpoints.folder.mkdir(exist_ok=True)
-            self.checkpoints.remove_partial()
             if self.fresh:
                 write_atomically(self.folder / RECIPE, self.recipe.to_yaml())
+            self.checkpoints.folder.mkdir(exist_ok=True)
+            self.checkpoints.remove_partial()
         except OSError as error:
             raise disk_trouble(error, self.folder, "write the run into") from error
 
@@ -232,7 +241,7 @@ class _Session:
         self.bar.doing("training")
         self.model.train()
         values = {f"{split}_{name}": value for split, kinds in self.results.items() for name, value in kinds.items()}
-        if self.first:
+        if self.metrics is not None:
             self.metrics.add(self.step, self._epoch(), values)
             errors = ", ".join(f"{split} {kinds['error']:.2%}" for split, kinds in self.results.items())
             self.bar.say(f"step {self.step:,}, epoch {self._epoch():.1f}: error on {errors}")
@@ -241,7 +250,7 @@ class _Session:
         values = self.learner.take("in training")
         values["lr"] = self.optimizer.param_groups[0]["lr"]
         values["images_per_second"] = count * self.recipe.batch_size / seconds
-        if self.first:
+        if self.metrics is not None:
             self.metrics.add(self.step, self._epoch(), values)
             self.bar.show(values)
 
@@ -258,7 +267,7 @@ class _Session:
 
     def _diverged(self, what: str) -> None:
         raise DivergedError(
-            f"{what}. The last good checkpoint, of step {self.checkpoints.latest_step():,}, is kept in "
+            f"{what}. The last good checkpoint, of step {self.saved:,}, is kept in "
             f"{self.checkpoints.folder}. Start again with a lower lr, a warmup, or clip"
         )
 
@@ -287,13 +296,14 @@ class _Session:
         }
 
         def write() -> Path:
-            if self.first and self.step:
+            if self.metrics is not None:
                 self.metrics.flush()
             partial = self.checkpoints.partial(self.step)
             self.fabric.save(partial, state)
             return self.checkpoints.finish(self.step) if self.first else partial
 
         guarded(write, self.checkpoints, self.step)
+        self.saved = self.step
         self.fabric.barrier()
 
     def _check_weights(self) -> None:
@@ -327,7 +337,6 @@ class _Session:
             write_atomically(self.folder / RESULTS, json.dumps(summary, indent=2) + "\n")
         except OSError as error:
             raise disk_trouble(error, self.folder, "write the trained model into") from error
-        self.metrics.close()
 
     def _on_first(self, action: Any) -> None:
         """Lets the first process do something; if that fails, all of them fail, none waits for ever."""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from lightning.fabric import Fabric
 from lightning.fabric.strategies.ddp import DDPStrategy
 from lightning.fabric.strategies.fsdp import FSDPStrategy
 
+from equicolor.train._errors import TrainingError
 from equicolor.train._recipe import Recipe
 
 
@@ -56,3 +58,28 @@ def reproducible(deterministic: bool) -> Iterator[None]:
             torch.use_deterministic_algorithms(before[0], warn_only=before[1])
             determinism.fill_uninitialized_memory = before[2]
             torch.backends.cudnn.benchmark = before[3]
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Keeps a second process from training in the same folder, where files can be locked.
+
+    The lock is one that the system lets go of when the process ends, in whatever way, and that forked workers do not
+    hold: a run that was killed can be resumed at once.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    with lock.open("w") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise TrainingError(f"another process is training in {lock.parent}: wait for it, or stop it") from None
+        except OSError:
+            pass  # a file system without locks
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from equicolor.train._errors import TrainingError
 from equicolor.train._recipe import Recipe
 
 RECIPE, ENVIRONMENT, RESULTS = "recipe.yaml", "environment.json", "results.json"
-CHECKPOINTS, MODEL = "checkpoints", "model"
+CHECKPOINTS, MODEL, LOCK = "checkpoints", "model", ".lock.partial"
 
 
 @dataclass(frozen=True)
