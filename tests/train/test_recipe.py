@@ -1,5 +1,6 @@
 """Recipes: the paper's hyperparameters, and any of them changed."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -97,6 +98,26 @@ def test_any_field_can_be_changed_also_by_text_as_on_a_command_line():
     assert (recipe.lr, recipe.batch_size, recipe.compile, recipe.group) == (1e-3, 64, True, None)
     assert (recipe.test_splits, recipe.clip) == (["test_a"], 1.0)
     assert recipe.model_options == {"bias": False}
+
+
+def test_a_recipe_needs_no_more_than_data_a_network_and_how_long():
+    recipe = Recipe.from_dict(
+        {"data": "hue_shift_digits", "model": "z2cnn", "epochs": "2", "model_options.bias": "true"}
+    )
+    assert recipe.test_splits == ["test_a", "test_b"]
+    assert recipe.model_options == {"bias": True}
+    with pytest.raises(ValueError, match="by epochs or by iterations"):
+        Recipe.from_dict({"data": "digits", "model": "z2cnn"})
+    with pytest.raises(ValueError, match="a recipe needs data and model"):
+        Recipe.from_dict({"epochs": 1})
+
+
+def test_the_recipes_that_the_documentation_names_are_there():
+    text = (Path(ec.__file__).parents[2] / "docs" / "training.md").read_text()
+    named = re.findall(r"--recipe (\S+)|Recipe\.load\(\"(\S+?)\"", text)
+    assert len(named) >= 3
+    for one, other in named:
+        Recipe.load(one or other)
 
 
 def test_options_that_are_not_named_stay_as_they_are():

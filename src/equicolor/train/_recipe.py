@@ -27,7 +27,7 @@ class Recipe:
 
     Attributes:
         data: a name of :func:`equicolor.data.list_datasets`; ``data_options`` go to :func:`equicolor.data.load`.
-        train_split, test_splits: what is trained on, and what errors are reported on.
+        train_split, test_splits: what is trained on, and what errors are reported on; by default the set's test splits.
         train_size: train on a sample of so many images only.
         input_size: height and width that the network sees, where ``augment`` brings images to size (``photo``); by
             default that of the set.
@@ -60,7 +60,7 @@ class Recipe:
     model_options: dict[str, Any] = field(default_factory=dict)
     task: Literal["classification", "segmentation"] = "classification"
     train_split: str = "train"
-    test_splits: list[str] = field(default_factory=lambda: ["test"])
+    test_splits: list[str] = field(default_factory=list)
     train_size: int | None = None
     input_size: int | None = None
     augment: str = "none"
@@ -96,6 +96,9 @@ class Recipe:
             object.__setattr__(self, entry.name, _as(hints[entry.name], getattr(self, entry.name), entry.name))
         _known("data set", self.data, list_datasets())
         _known("model", self.model, list_models())
+        if not self.test_splits:
+            tests = [split for split in list_datasets()[self.data] if split.startswith("test")]
+            object.__setattr__(self, "test_splits", tests)
         for split in (self.train_split, *self.test_splits):
             _known(f"split of {self.data}", split, list_datasets()[self.data])
         for logger in self.loggers:
@@ -108,8 +111,8 @@ class Recipe:
             )
         if (self.epochs is None) == (self.iterations is None):
             raise ValueError(
-                f"a recipe says how long by epochs or by iterations, one of the two; this one has epochs={self.epochs} "
-                f"and iterations={self.iterations}"
+                f"a recipe says how long to train by epochs or by iterations, one of the two; this one has "
+                f"epochs={self.epochs} and iterations={self.iterations}"
             )
         positive = ("epochs", "iterations", "batch_size", "accumulate", "lr", "clip", "devices", "nodes")
         for name in (*positive, "train_size", "input_size", "checkpoint_every", "log_every"):
@@ -156,7 +159,8 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
-        """The recipe with these fields."""
+        """The recipe with these fields; dotted names stand for single options, as in :meth:`load`."""
+        values = _changed({}, values)
         names = [entry.name for entry in dataclasses.fields(cls)]
         for name in values:
             _known("field of a recipe", name, names)
