@@ -5,6 +5,7 @@ import errno
 import json
 import math
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -90,6 +91,14 @@ def test_the_table_at_the_end_names_splits_and_errors(tmp_path, capsys):
     assert "test_b" in printed.out
     assert f"{run.results['test_b']['error']:.2%}" in printed.out
     assert "error on test_b" in printed.err
+
+
+def test_a_terminal_shows_loss_error_speed_and_the_time_left(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # what makes rich take a captured stream for a terminal
+    monkeypatch.setenv("COLUMNS", "160")
+    fit(SMALL.replace(iterations=4), tmp_path / "run")
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
+    assert re.search(r"4/4 loss \d+\.\d{4}  error \d+\.\d\d%  [\d,]+ images/s \S+ left \S+", shown)
 
 
 # -------------------------------------------------------------------------------------------------- exact resumption
@@ -349,6 +358,7 @@ def test_segmentation_learns_masks(tmp_path, monkeypatch):
         "segmenter",
         group="hue3",
         task="segmentation",
+        model_options={"width": 16},
         epochs=10,
         batch_size=4,
         lr=0.003,

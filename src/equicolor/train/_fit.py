@@ -68,7 +68,6 @@ class _Session:
 
     def __init__(self, recipe: Recipe, folder: Path, fresh: bool, quiet: bool) -> None:
         self.recipe, self.folder, self.fresh, self.quiet = recipe, folder, fresh, quiet
-        self.checkpoints = Checkpoints(folder / CHECKPOINTS)
         self.step, self.saved, self.seconds = 0, 0, 0.0
         self.metrics: Metrics | None = None
         self.results: dict[str, dict[str, float]] = {}
@@ -78,6 +77,7 @@ class _Session:
         self.fabric.launch()
         self.first = self.fabric.is_global_zero
         self.folder = Path(self.fabric.broadcast(str(self.folder)))  # one name, though each process may have made one
+        self.checkpoints = Checkpoints(self.folder / CHECKPOINTS)
         self._on_first(self._prepare_folder)
         lock = self.folder / LOCK
         with reproducible(self.recipe.deterministic), alone(lock) if self.first else nullcontext():
