@@ -109,11 +109,12 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_weights(tmp_path):
     recipe = SMALL.replace(group=None, train_size=100, batch_size=4, epochs=8, checkpoint_every=3, lr=0.01)
     expected = fit(recipe, tmp_path / "whole", quiet=True)
     moments, folder, steps = random.Random(2025), tmp_path / "killed", []
-    for kill in range(5):
+    for _ in range(5):
         process = start(recipe, folder)
-        while process.is_alive() and _last_step(folder) < 36 * kill:
+        reached = (steps[-1] if steps else -1) + moments.choice([1, 6, 15, 25])
+        while process.is_alive() and _last_step(folder) < reached:
             time.sleep(0.001)
-        time.sleep(moments.uniform(0, 0.2))
+        time.sleep(moments.uniform(0, 0.03))  # anywhere in the steps and the writing that follow
         process.kill()
         process.join()
         assert process.exitcode == -signal.SIGKILL, "the run was over before it was killed"
