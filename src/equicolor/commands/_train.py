@@ -45,8 +45,8 @@ def train(
     if resume is None and recipe is None and not (data and model):
         raise ValueError("say what to train: --recipe NAME, or --data NAME and --model NAME, or --resume FOLDER")
 
-    from equicolor.train import Recipe, fit  # type: ignore[import-not-found, unused-ignore]
-    from equicolor.train import resume as go_on  # type: ignore[import-not-found, unused-ignore]
+    from equicolor.train import Recipe, fit
+    from equicolor.train import resume as go_on
 
     if resume is not None:
         return go_on(resume)

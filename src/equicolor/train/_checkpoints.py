@@ -1,0 +1,135 @@
+"""Checkpoints that are there completely or not at all.
+
+A checkpoint is written under another name, forced onto the disk, and renamed: a name that can be seen stands for a file
+that was finished. The name ends in the file's SHA-256, so that damage after that is noticed too.
+"""
+
+import errno
+import hashlib
+import os
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from equicolor.train._errors import TrainingError
+
+_NAME = re.compile(r"step-(\d+)-([0-9a-f]{64})\.pt")
+#: How the names of unfinished and passing files end.
+PARTIAL = ".partial"
+
+
+class Checkpoints:
+    """The checkpoints in a folder, of which the last few are kept.
+
+    Args:
+        folder: where they are; made by the first :meth:`finish`.
+        keep: how many. One would do; the second is there should the disk damage the first.
+    """
+
+    def __init__(self, folder: Path, keep: int = 2) -> None:
+        self.folder, self.keep = folder, keep
+
+    def newest(self) -> Path | None:
+        """The newest one that is undamaged."""
+        for path in self._all():
+            if _sha256(path) == _parts(path)[1]:
+                return path
+            warnings.warn(f"{path.name} is damaged, an earlier checkpoint is used", stacklevel=2)
+            path.unlink()
+        return None
+
+    def latest_step(self) -> int | None:
+        """The step of the newest one."""
+        paths = self._all()
+        return _parts(paths[0])[0] if paths else None
+
+    def partial(self, step: int) -> Path:
+        """Where to write the checkpoint of a step, before :meth:`finish` names it."""
+        return self.folder / f"step-{step:09}{PARTIAL}"
+
+    def finish(self, step: int) -> Path:
+        """Names what was written to :meth:`partial`, and removes those that are no longer needed."""
+        partial = self.partial(step)
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        path = self.folder / f"step-{step:09}-{_sha256(partial)}.pt"
+        os.replace(partial, path)
+        _sync_folder(self.folder)
+        for old in self._all()[self.keep :]:
+            old.unlink()
+        return path
+
+    def remove_partial(self) -> None:
+        """Removes what an interrupted run left unfinished."""
+        for path in self.folder.glob(f"*{PARTIAL}"):
+            path.unlink()
+
+    def _all(self) -> list[Path]:
+        """Newest first."""
+        paths = [path for path in self.folder.glob("*.pt") if _NAME.fullmatch(path.name)]
+        return sorted(paths, key=lambda path: _parts(path)[0], reverse=True)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Writes a text file that is there completely or not at all."""
+    partial = path.with_name(f".{path.name}{PARTIAL}")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+
+
+def disk_trouble(error: OSError, folder: Path, doing: str) -> TrainingError:
+    """What to tell the user of an error of the disk."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        reason = "the disk is full"
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        reason = "it is read-only for you"
+    else:
+        reason = error.strerror or str(error)
+    return TrainingError(f"cannot {doing} {folder}: {reason}")
+
+
+def clean_after(error: OSError, checkpoints: Checkpoints, step: int) -> TrainingError:
+    """Removes the checkpoint that could not be written; says which one is still there."""
+    checkpoints.partial(step).unlink(missing_ok=True)
+    last, run = checkpoints.latest_step(), checkpoints.folder.parent
+    kept = f"The checkpoint of step {last} is kept: make room, then resume with {resume_command(run)}"
+    trouble = disk_trouble(error, checkpoints.folder, f"write the checkpoint of step {step} into")
+    return trouble if last is None else TrainingError(f"{trouble}. {kept}")
+
+
+def resume_command(run: Path) -> str:
+    """What to type to go on with a run."""
+    return f"equicolor train --resume {run}"
+
+
+def guarded(write: Callable[[], Path], checkpoints: Checkpoints, step: int) -> Path:
+    """Runs ``write``, with errors of the disk in the user's words."""
+    try:
+        return write()
+    except OSError as error:
+        raise clean_after(error, checkpoints, step) from error
+
+
+def _parts(path: Path) -> tuple[int, str]:
+    match = _NAME.fullmatch(path.name)
+    assert match is not None
+    return int(match[1]), match[2]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes a renaming last, where folders can be synchronised (not on Windows)."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,144 @@
+"""The data module: batches of a recipe's sets, addressed by the step they belong to.
+
+Which images step s sees is a function of (seed, s): the order of an epoch is a hash of its number. So a run is resumed
+by starting the sampler at s. There is no state of a loader to save, none that workers could have run ahead of, and a
+change of the number of workers changes nothing; torchdata's StatefulDataLoader keeps such state and is not needed.
+"""
+
+from collections.abc import Iterator
+
+import torch
+from lightning.pytorch import LightningDataModule
+from torch.utils.data import DataLoader, Sampler
+
+from equicolor.data import Batch, ImageSet, collate, load
+from equicolor.data._imageset import WholeBatches
+from equicolor.data._random import permutation
+from equicolor.train._errors import TrainingError
+from equicolor.train._recipe import Recipe
+
+
+class StepSampler(Sampler[list[int]]):
+    """The indices of every part of every step, from ``start`` on: what one process sees of a whole training.
+
+    A batch is shuffled as :meth:`equicolor.data.ImageSet.batches` shuffles, and divided among ``accumulate`` parts and
+    ``world`` processes.
+
+    >>> whole = list(StepSampler(count=10, batch_size=4, steps=6, seed=0))
+    >>> list(StepSampler(count=10, batch_size=4, steps=6, seed=0, start=3)) == whole[3:]
+    True
+    """
+
+    def __init__(
+        self,
+        count: int,
+        batch_size: int,
+        steps: int,
+        seed: int,
+        start: int = 0,
+        accumulate: int = 1,
+        rank: int = 0,
+        world: int = 1,
+    ) -> None:
+        if batch_size % (accumulate * world):
+            raise ValueError(
+                f"a batch of {batch_size} images cannot be divided among {world} processes that accumulate over "
+                f"{accumulate} parts: choose a batch_size that is a multiple of {accumulate * world}"
+            )
+        if count < batch_size:
+            raise ValueError(f"a batch of {batch_size} images cannot be drawn from {count:,}: choose a smaller one")
+        self.count, self.batch_size, self.steps, self.seed, self.start = count, batch_size, steps, seed, start
+        self.accumulate, self.rank, self.world = accumulate, rank, world
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return self.count // self.batch_size
+
+    def __len__(self) -> int:
+        return (self.steps - self.start) * self.accumulate
+
+    def __iter__(self) -> Iterator[list[int]]:
+        order, shuffled = torch.empty(0, dtype=torch.long), -1
+        for step in range(self.start, self.steps):
+            epoch, place = divmod(step, self.steps_per_epoch)
+            if epoch != shuffled:
+                order, shuffled = permutation(self.count, self.seed, f"epoch {epoch}"), epoch
+            batch = order[place * self.batch_size : (place + 1) * self.batch_size]
+            for part in batch.reshape(self.accumulate, self.world, -1)[:, self.rank]:
+                yield part.tolist()
+
+
+class ImageData(LightningDataModule):
+    """The sets of a recipe. One pass over ``train_dataloader`` is the whole training, all its epochs.
+
+    Attributes:
+        train, tests: the sets, once :meth:`setup` was called.
+        start: the step that training starts at.
+        steps, steps_per_epoch: how long it is.
+    """
+
+    train: ImageSet
+    tests: dict[str, ImageSet]
+
+    def __init__(self, recipe: Recipe, rank: int = 0, world: int = 1) -> None:
+        super().__init__()
+        self.recipe, self.rank, self.world, self.start = recipe, rank, world, 0
+
+    def setup(self, stage: str | None = None) -> None:
+        """Loads the sets."""
+        recipe = self.recipe
+        arguments = {"task": recipe.task, **recipe.data_options}
+        self.train = load(recipe.data, split=recipe.train_split, **arguments)
+        if recipe.train_size is not None:
+            self.train = self.train.sample(recipe.train_size)
+        self.tests = {split: load(recipe.data, split=split, **arguments) for split in recipe.test_splits}
+        if len(self.train) < recipe.batch_size:
+            raise TrainingError(
+                f"{recipe.data} {recipe.train_split} has {len(self.train):,} images, fewer than a batch of "
+                f"{recipe.batch_size}: set a smaller batch_size"
+            )
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return len(self.train) // self.recipe.batch_size
+
+    @property
+    def steps(self) -> int:
+        if self.recipe.iterations is not None:
+            return self.recipe.iterations
+        return (self.recipe.epochs or 0) * self.steps_per_epoch
+
+    def train_dataloader(self) -> "DataLoader[Batch]":
+        """The parts of batches from step ``start`` to the last."""
+        recipe = self.recipe
+        sampler = StepSampler(
+            len(self.train),
+            recipe.batch_size,
+            self.steps,
+            recipe.seed,
+            self.start,
+            recipe.accumulate,
+            self.rank,
+            self.world,
+        )
+        return self._loader(self.train, sampler)
+
+    def val_dataloader(self) -> "list[DataLoader[Batch]]":
+        """This process's share of every test split, in order."""
+        return [self._loader(images, self._share(len(images))) for images in self.tests.values()]
+
+    def _share(self, count: int) -> list[list[int]]:
+        """Batches of even size, so that every process has as many: sharded networks wait for each other."""
+        batches = torch.arange(count).tensor_split(-(-count // max(self.recipe.batch_size, self.world)))
+        return [batch.tensor_split(self.world)[self.rank].tolist() for batch in batches]
+
+    def _loader(self, images: ImageSet, batches: Sampler[list[int]] | list[list[int]]) -> "DataLoader[Batch]":
+        workers = self.recipe.workers
+        return DataLoader(
+            WholeBatches(images),
+            batch_sampler=batches,
+            collate_fn=collate,
+            num_workers=workers,
+            persistent_workers=False,
+            pin_memory=torch.cuda.is_available(),
+        )

@@ -1,0 +1,85 @@
+"""The machine a run is on: its processes and devices, and how far its results can be relied upon to be the same."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.utils.deterministic
+from lightning.fabric import Fabric
+from lightning.fabric.strategies.ddp import DDPStrategy
+from lightning.fabric.strategies.fsdp import FSDPStrategy
+
+from equicolor.train._errors import TrainingError
+from equicolor.train._recipe import Recipe
+
+
+def new_fabric(recipe: Recipe) -> Fabric:
+    """Lightning Fabric as the recipe wants it; torchrun's word on the number of processes goes first."""
+    devices, nodes = recipe.devices, recipe.nodes
+    if "LOCAL_WORLD_SIZE" in os.environ and "TORCHELASTIC_RUN_ID" in os.environ:
+        devices = int(os.environ["LOCAL_WORLD_SIZE"])
+        nodes = int(os.environ["WORLD_SIZE"]) // devices
+    strategy: Any = "auto"
+    if recipe.strategy == "fsdp":
+        strategy = FSDPStrategy(state_dict_type="full")
+    elif recipe.strategy == "ddp" or devices * nodes > 1:
+        strategy = DDPStrategy(broadcast_buffers=False)  # shared batch norms have the same statistics everywhere
+    return Fabric(
+        accelerator=recipe.accelerator,
+        devices=devices,
+        num_nodes=nodes,
+        strategy=strategy,
+        precision=recipe.precision,
+    )
+
+
+@contextmanager
+def reproducible(deterministic: bool) -> Iterator[None]:
+    """Algorithms whose results do not vary, and random numbers that go on afterwards as if nothing had been drawn."""
+    determinism: Any = torch.utils.deterministic
+    before = (
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_deterministic_algorithms_warn_only_enabled(),
+        determinism.fill_uninitialized_memory,
+        torch.backends.cudnn.benchmark,
+    )
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        try:
+            if deterministic:
+                os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+                torch.use_deterministic_algorithms(True, warn_only=True)
+                determinism.fill_uninitialized_memory = False
+            torch.backends.cudnn.benchmark = not deterministic
+            yield
+        finally:
+            torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+            determinism.fill_uninitialized_memory = before[2]
+            torch.backends.cudnn.benchmark = before[3]
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Keeps a second process from training in the same folder, where files can be locked.
+
+    The lock is one that the system lets go of when the process ends, in whatever way, and that forked workers do not
+    hold: a run that was killed can be resumed at once.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    with lock.open("w") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise TrainingError(f"another process is training in {lock.parent}: wait for it, or stop it") from None
+        except OSError:
+            pass  # a file system without locks
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)

@@ -1,0 +1,74 @@
+"""Batch norms whose statistics are those of the whole batch, however many processes share it, on a CPU too.
+
+torch's ``SyncBatchNorm`` runs on GPUs alone. This one is plain arithmetic around two sums over all processes.
+"""
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+
+class SharedBatchNorm2d(nn.BatchNorm2d):
+    """``nn.BatchNorm2d`` that sees the batches of all processes as one. Parameters and statistics have its names."""
+
+    def forward(self, features: Tensor) -> Tensor:
+        self._check_input_dim(features)
+        shared = self.training or not self.track_running_stats
+        if not shared or not dist.is_initialized() or dist.get_world_size() == 1:
+            return super().forward(features)
+        count = torch.tensor([features.numel() / features.shape[1]], dtype=features.dtype, device=features.device)
+        dist.all_reduce(count)
+        mean = _summed(features.sum((0, 2, 3))) / count
+        centred = features - mean[:, None, None]
+        # The squares of what is centred: the difference of two large sums would lose what float32 can hold.
+        variance = _summed(centred.square().sum((0, 2, 3))) / count
+        self._remember(mean.detach(), variance.detach() * (count / (count - 1)))
+        scaled = centred * torch.rsqrt(variance + self.eps)[:, None, None]
+        if self.affine:
+            scaled = scaled * self.weight[:, None, None] + self.bias[:, None, None]
+        return scaled
+
+    @torch.no_grad()
+    def _remember(self, mean: Tensor, variance: Tensor) -> None:
+        """The running statistics, as ``nn.BatchNorm2d`` keeps them."""
+        if not self.training or self.running_mean is None or self.running_var is None:
+            return
+        assert self.num_batches_tracked is not None
+        self.num_batches_tracked.add_(1)
+        momentum = self.momentum if self.momentum is not None else 1 / float(self.num_batches_tracked)
+        self.running_mean.lerp_(mean.to(self.running_mean.dtype), momentum)
+        self.running_var.lerp_(variance.to(self.running_var.dtype), momentum)
+
+
+class _Sum(torch.autograd.Function):
+    """The sum over all processes. Each result depends on every process's part, so gradients are summed likewise."""
+
+    @staticmethod
+    def forward(ctx: Any, part: Tensor) -> Tensor:
+        total = part.clone(memory_format=torch.contiguous_format)
+        dist.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        total = gradients[0].clone(memory_format=torch.contiguous_format)
+        dist.all_reduce(total)
+        return total
+
+
+def _summed(part: Tensor) -> Tensor:
+    total: Tensor = _Sum.apply(part)  # type: ignore[no-untyped-call]
+    return total
+
+
+def share_batch_norms(module: nn.Module, device: torch.device) -> nn.Module:
+    """``module`` with batch norms that are shared by all processes: torch's own on a GPU, ours elsewhere."""
+    if device.type == "cuda":
+        converted: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(module)  # type: ignore[no-untyped-call]
+        return converted
+    for part in module.modules():
+        if type(part) is nn.BatchNorm2d:
+            part.__class__ = SharedBatchNorm2d  # the same parameters and buffers, another forward
+    return module

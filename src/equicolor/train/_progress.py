@@ -1,0 +1,72 @@
+"""What a person sees of a run: a bar with loss, error, images/s and the time left, and a table at the end."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+
+class Bar:
+    """The progress of a run; on a terminal a bar, elsewhere a line for each evaluation."""
+
+    def __init__(self, steps: int, start: int, shown: bool) -> None:
+        self._console = Console(stderr=True, quiet=not shown)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[state]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=self._console,
+            disable=not (shown and self._console.is_terminal),
+            refresh_per_second=4,
+        )
+        self._task = self._bar.add_task("training", total=steps, completed=start, state="")
+
+    def __enter__(self) -> "Bar":
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def step(self) -> None:
+        self._bar.advance(self._task)
+
+    def doing(self, what: str) -> None:
+        self._bar.update(self._task, description=what)
+
+    def show(self, values: Mapping[str, float]) -> None:
+        """Loss, error and speed beside the bar."""
+        state = f"loss {values['loss']:.4f}  error {values['error']:.2%}  {values['images_per_second']:,.0f} images/s"
+        self._bar.update(self._task, state=state)
+
+    def say(self, text: str) -> None:
+        """A line above the bar."""
+        self._bar.console.print(text, highlight=False)
+
+
+def print_results(summary: Mapping[str, Any], model: Path, console: Console | None = None) -> None:
+    """The final table of a run, whose exported network is in ``model``."""
+    splits: Mapping[str, Mapping[str, float]] = summary["results"]
+    names = list(dict.fromkeys(name for values in splits.values() for name in values))
+    title = f"{summary['model']} ({summary['group'] or 'no group'}) on {summary['data']}, seed {summary['seed']}"
+    table = Table("split", *names, title=title, title_justify="left")
+    for split, values in splits.items():
+        table.add_row(split, *(f"{values[name]:.4f}" if name == "loss" else f"{values[name]:.2%}" for name in names))
+    console = console or Console()
+    console.print(table)
+    console.print(
+        f"{summary['parameters']:,} parameters, {summary['steps']:,} steps in {summary['seconds']:,.0f} s, "
+        f"{summary['images_per_second']:,.0f} images/s. The model is in {model}",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,196 @@
+"""Recipes: the paper's hyperparameters, and any of them changed."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import equicolor as ec
+from equicolor.train import Recipe, list_recipes
+
+EVERY = [
+    name if not variant else f"{name}:{variant}" for name, more in list_recipes().items() for variant in ("", *more)
+]
+
+#: The paper's appendix, experiment by experiment.
+APPENDIX = {
+    "hue_shift_mnist:z2cnn": {"optimizer": "adam", "lr": 1e-3, "epochs": 5, "batch_size": 128},
+    "hue_shift_mnist:hue4": {"optimizer": "adam", "lr": 1e-4, "epochs": 5, "batch_size": 128},
+    "hue_shift_mnist:hue3": {"optimizer": "adam", "lr": 1e-4, "epochs": 5, "batch_size": 128},
+    "hue_shift_shapes3d:z2cnn": {"optimizer": "adam", "lr": 1e-3, "epochs": 5, "batch_size": 128},
+    "hue_shift_shapes3d:hue3": {"optimizer": "adam", "lr": 1e-4, "epochs": 5, "batch_size": 128},
+    "hue_shift_shapes3d:resnet18": {"optimizer": "sgd", "lr": 1e-2, "iterations": 100_000, "batch_size": 128},
+    "camelyon17": {"optimizer": "adam", "lr": 1e-2, "iterations": 10_000, "batch_size": 32, "model": "resnet50"},
+    "cifar10": {"optimizer": "sgd", "lr": 1e-1, "schedule": "cosine", "epochs": 300, "batch_size": 128},
+    "cifar100": {"optimizer": "sgd", "lr": 1e-1, "schedule": "cosine", "epochs": 300, "batch_size": 128},
+    "caltech101": {"optimizer": "adam", "lr": 1e-2, "epochs": 300, "batch_size": 16, "model": "resnet18"},
+    "stl10": {"optimizer": "adam", "lr": 1e-2, "epochs": 300, "batch_size": 16, "model": "resnet18"},
+    "stanford_cars": {"optimizer": "adam", "lr": 1e-2, "epochs": 300, "batch_size": 16, "model": "resnet18"},
+    "oxford_pets": {"optimizer": "adam", "lr": 1e-2, "epochs": 300, "batch_size": 16, "model": "resnet18"},
+    "small_norb": {"optimizer": "adam", "lr": 1e-2, "epochs": 300, "batch_size": 16, "model": "resnet18"},
+    "imagenet": {"optimizer": "adam", "lr": 1e-3, "epochs": 100, "batch_size": 64, "model": "resnet18"},
+}
+
+
+@pytest.mark.parametrize("name", APPENDIX)
+def test_recipes_hold_the_hyperparameters_of_the_appendix(name):
+    recipe = Recipe.load(name)
+    assert {field: getattr(recipe, field) for field in APPENDIX[name]} == APPENDIX[name]
+
+
+def test_recipes_hold_the_seeds_of_the_paper():
+    for name in ("hue_shift_mnist", "hue_shift_shapes3d", "cifar10"):
+        assert Recipe.load(name).seeds == [1999, 2000, 2001]
+    assert Recipe.load("camelyon17").seeds == [1997, 1998, 1999, 2000, 2001]
+    assert Recipe.load("imagenet").seeds == [1999]
+
+
+def test_every_recipe_names_a_network_that_can_be_built():
+    recipes = [Recipe.load(name) for name in EVERY]
+    networks = {(recipe.model, recipe.group, str(recipe.model_options)): recipe for recipe in recipes}
+    for recipe in networks.values():
+        model = ec.create_model(recipe.model, group=recipe.group, **recipe.model_options)
+        assert model.config["name"] == recipe.model
+
+
+@pytest.mark.parametrize(
+    ("name", "classes", "size"),
+    [
+        ("hue_shift_mnist:z2cnn", 10, 22_130),
+        ("hue_shift_mnist:hue3", 10, 22_658),
+        ("hue_shift_mnist:hue4", 10, 25_690),
+        ("hue_shift_mnist:ceconv3", 10, 28_739),
+        ("hue_shift_shapes3d:hue3", 4, 19_478),
+        ("hue_shift_shapes3d:hue4", 4, 21_832),
+    ],
+)
+def test_the_networks_of_recipes_have_the_sizes_of_the_paper(name, classes, size):
+    recipe = Recipe.load(name)
+    model = ec.create_model(recipe.model, group=recipe.group, num_classes=classes, **recipe.model_options)
+    assert model.num_parameters == size
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_recipe_survives_being_written(name, tmp_path):
+    recipe = Recipe.load(name)
+    (tmp_path / "recipe.yaml").write_text(recipe.to_yaml())
+    assert Recipe.load(tmp_path / "recipe.yaml") == recipe
+
+
+def test_any_field_can_be_changed_also_by_text_as_on_a_command_line():
+    changes = {
+        "lr": "1e-3",
+        "batch_size": "64",
+        "compile": "true",
+        "group": "null",
+        "test_splits": "[test_a]",
+        "clip": "1",
+        "model_options.bias": "false",
+        "precision": "bf16-mixed",
+    }
+    recipe = Recipe.load("hue_shift_mnist", changes)
+    assert (recipe.lr, recipe.batch_size, recipe.compile, recipe.group) == (1e-3, 64, True, None)
+    assert (recipe.test_splits, recipe.clip) == (["test_a"], 1.0)
+    assert recipe.model_options == {"bias": False}
+
+
+def test_a_recipe_needs_no_more_than_data_a_network_and_how_long():
+    recipe = Recipe.from_dict(
+        {"data": "hue_shift_digits", "model": "z2cnn", "epochs": "2", "model_options.bias": "true"}
+    )
+    assert recipe.test_splits == ["test_a", "test_b"]
+    assert recipe.model_options == {"bias": True}
+    with pytest.raises(ValueError, match="by epochs or by iterations"):
+        Recipe.from_dict({"data": "digits", "model": "z2cnn"})
+    with pytest.raises(ValueError, match="a recipe needs data and model"):
+        Recipe.from_dict({"epochs": 1})
+
+
+def test_the_recipes_that_the_documentation_names_are_there():
+    text = (Path(ec.__file__).parents[2] / "docs" / "training.md").read_text()
+    named = re.findall(r"--recipe (\S+)|Recipe\.load\(\"(\S+?)\"", text)
+    assert len(named) >= 3
+    for one, other in named:
+        Recipe.load(one or other)
+
+
+def test_options_that_are_not_named_stay_as_they_are():
+    recipe = Recipe.load("cifar10", {"optimizer_options": {"nesterov": True}})
+    assert recipe.optimizer_options == {"momentum": 0.9, "weight_decay": 0.0005, "nesterov": True}
+
+
+def test_saying_how_long_in_iterations_replaces_epochs():
+    recipe = Recipe.load("hue_shift_mnist", {"iterations": 10})
+    assert (recipe.epochs, recipe.iterations) == (None, 10)
+    assert recipe.replace(epochs=2).iterations is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"learning_rate": 1}, "unknown field of a recipe 'learning_rate'"),
+        ({"data": "mnits"}, "Did you mean 'mnist'"),
+        ({"model": "resnet45"}, "Did you mean 'resnet"),
+        ({"test_splits": ["test"]}, "unknown split of hue_shift_mnist 'test'"),
+        ({"lr": "fast"}, "lr of a recipe must be a number, got 'fast'"),
+        ({"batch_size": 0}, "batch_size of a recipe must be positive, got 0"),
+        ({"batch_size": 2.5}, "batch_size of a recipe must be a whole number"),
+        ({"compile": 1}, "compile of a recipe must be true or false"),
+        ({"lr": float("nan")}, "lr of a recipe must be positive"),
+        ({"seed": -1}, "seed of a recipe cannot be negative"),
+        ({"optimizer": "sdg"}, "Did you mean 'sgd'"),
+        ({"precision": "fp16"}, "unknown precision of a recipe"),
+        ({"loggers": ["wand"]}, "Did you mean 'wandb'"),
+        ({"augment": "blur"}, "unknown augmentation 'blur'"),
+        ({"epochs": 1, "iterations": 1}, "one of the two"),
+        ({"input_size": 20}, "does not: load the images in the size wanted"),
+    ],
+)
+def test_a_mistake_in_a_recipe_is_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        Recipe.load("hue_shift_mnist", changes)
+
+
+def test_a_recipe_that_is_not_there_is_named():
+    with pytest.raises(FileNotFoundError, match="Did you mean 'cifar10'"):
+        Recipe.load("cifar-10")
+    with pytest.raises(ValueError, match="unknown variant of cifar10 'hue5'"):
+        Recipe.load("cifar10:hue5")
+
+
+@pytest.mark.parametrize("text", ["just text", "a: [", "- list"])
+def test_a_file_that_is_no_recipe_is_named(text, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"mine\.yaml"):
+        Recipe.load(path)
+
+
+@given(
+    steps=st.integers(1, 1000),
+    warmup=st.integers(0, 50),
+    schedule=st.sampled_from(["constant", "cosine"]),
+    at=st.data(),
+)
+def test_the_rate_rises_through_the_warmup_and_never_again(steps, warmup, schedule, at):
+    recipe = Recipe("digits", "z2cnn", lr=0.1, warmup=warmup, schedule=schedule, iterations=steps)
+    step = at.draw(st.integers(0, steps - 1))
+    rate, following = recipe.rate(step, steps), recipe.rate(step + 1, steps)
+    assert 0 <= rate <= 0.1
+    assert following >= rate if step + 1 < warmup else following <= rate or step + 1 == warmup
+
+
+@pytest.mark.skipif(find_spec("hatchling") is None, reason="hatchling, which builds the package, is not installed")
+def test_an_installed_package_has_the_recipes(tmp_path):
+    root = Path(ec.__file__).parents[2]
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=root, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {f"equicolor/recipes/{name}.yaml" for name in list_recipes()} <= set(names)
