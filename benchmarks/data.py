@@ -8,9 +8,8 @@ noise, without EQUICOLOR_DATA) and run in turn, so that what else the machine do
 
 import argparse
 import os
-import statistics
-import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from PIL import Image
 from torch import Tensor
 
 import equicolor as ec
+from _timing import medians
 from equicolor.data import Augment, load
 
 HUES = 4
@@ -54,13 +54,8 @@ def main() -> None:
     ways = {"one by one": one_by_one, "batched": batched}
     if not arguments.no_compile:
         ways["batched, lift compiled"] = batched_compiled
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for way in ways.values():
-        way(batches[0], 0)  # not counted
-    for step, indices in enumerate(batches):
-        for name, way in ways.items():
-            times[name].append(seconds(way, indices, step))
-    speed = {name: arguments.batch_size / statistics.median(taken) for name, taken in times.items()}
+    taken = medians({name: each_on_the_next(way, batches) for name, way in ways.items()}, arguments.rounds, warm_up=1)
+    speed = {name: arguments.batch_size / seconds for name, seconds in taken.items()}
     for name, value in speed.items():
         print(f"{name:24}{value:8,.0f} images/s{value / speed['one by one']:7.1f}×")
 
@@ -93,10 +88,15 @@ def through_pil(array: np.ndarray, random: np.random.Generator) -> Tensor:
     return torch.stack(turned)
 
 
-def seconds(way: Callable[[Tensor, int], Tensor], indices: Tensor, step: int) -> float:
-    start = time.perf_counter()
-    way(indices, step)
-    return time.perf_counter() - start
+def each_on_the_next(way: Callable[[Tensor, int], Tensor], batches: list[Tensor]) -> Callable[[], Tensor]:
+    """A call that takes another batch every time: all ways see the same batches in the same order."""
+    steps = count()
+
+    def call() -> Tensor:
+        step = next(steps)
+        return way(batches[step % len(batches)], step)
+
+    return call
 
 
 if __name__ == "__main__":

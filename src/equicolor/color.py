@@ -120,12 +120,7 @@ def shift_saturation(images: Tensor, shift: Shift, action: Action = "exact", spa
     >>> shift_saturation(pink, 0.5, action="clamp").flatten().tolist()
     [1.0, 0.0, 0.0]
     """
-    images = as_images(images)
-    work = _working(images)
-    by = _per_image(shift, work) if isinstance(shift, Tensor) else shift
-    parts = _split(work, space)
-    moved = _place(_pure_hue(work, parts), _move(parts.saturation, by, action), parts.luminance, space)
-    return _unless_zero(by, work, moved, shift).to(images.dtype)
+    return _shift_part(images, "saturation", shift, action, space)
 
 
 def shift_luminance(images: Tensor, shift: Shift, action: Action = "exact", space: Space = "hsl") -> Tensor:
@@ -137,12 +132,7 @@ def shift_luminance(images: Tensor, shift: Shift, action: Action = "exact", spac
     >>> shift_luminance(grey, 0.25, action="clamp").flatten().tolist()
     [0.75, 0.75, 0.75]
     """
-    images = as_images(images)
-    work = _working(images)
-    by = _per_image(shift, work) if isinstance(shift, Tensor) else shift
-    parts = _split(work, space)
-    moved = _place(_pure_hue(work, parts), parts.saturation, _move(parts.luminance, by, action), space)
-    return _unless_zero(by, work, moved, shift).to(images.dtype)
+    return _shift_part(images, "luminance", shift, action, space)
 
 
 def orbit(
@@ -279,12 +269,6 @@ def _where_exact(mask: Tensor, exact: Tensor, computed: Tensor, shift: Tensor) -
     return torch.where(mask, exact, computed)
 
 
-def _unless_zero(by: Shift, images: Tensor, moved: Tensor, shift: Shift) -> Tensor:
-    if isinstance(by, Tensor) and isinstance(shift, Tensor):
-        return _where_exact(by == 0, images, moved, shift)
-    return images.clone() if by == 0 else moved
-
-
 # ------------------------------------------------------------------------------------------------ hue
 
 
@@ -399,6 +383,23 @@ def _place(pure: Tensor, saturation: Tensor, luminance: Tensor, space: Space) ->
         return luminance * (1 - saturation * (1 - pure))
     reach = 2 * torch.minimum(luminance, 1 - luminance)
     return luminance + (saturation * reach) * (pure - 0.5)
+
+
+def _shift_part(
+    images: Tensor, part: Literal["saturation", "luminance"], shift: Shift, action: Action, space: Space
+) -> Tensor:
+    """``images`` with one part moved and the others as they are; bit-exact where the shift is 0."""
+    images = as_images(images)
+    work = _working(images)
+    by = _per_image(shift, work) if isinstance(shift, Tensor) else shift
+    parts = _split(work, space)
+    there = parts._replace(**{part: _move(getattr(parts, part), by, action)})
+    moved = _place(_pure_hue(work, parts), there.saturation, there.luminance, space)
+    if isinstance(by, Tensor) and isinstance(shift, Tensor):
+        moved = _where_exact(by == 0, work, moved, shift)
+    elif by == 0:
+        moved = work.clone()
+    return moved.to(images.dtype)
 
 
 def _move(value: Tensor, shift: Shift, action: Action) -> Tensor:
