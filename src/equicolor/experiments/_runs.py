@@ -1,0 +1,56 @@
+"""Training runs, kept by what they compute: every experiment that needs the same run finds it where the first left it."""
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+from equicolor.train import Recipe, Run, TrainingError, fit, resume
+
+#: Fields of a recipe that do not change what a run computes, or that its folder's name shows anyway.
+_IMMATERIAL = {"seeds", "seed", "loggers", "log_every", "checkpoint_every", "evaluate_every", "workers"}
+_IMMATERIAL |= {"accelerator", "devices", "nodes", "strategy"}
+_RECIPE = "recipe.yaml"
+
+
+def run_name(recipe: Recipe) -> str:
+    """The name of a run's folder, the same for all that compute the same.
+
+    >>> run_name(Recipe(data="digits", model="z2cnn", group="hue4", epochs=1, log_every=7))
+    'digits-z2cnn-hue4-8588d421-1999'
+    """
+    fresh = Recipe(data=recipe.data, model=recipe.model, epochs=recipe.epochs, iterations=recipe.iterations)
+    telling = {
+        entry.name: value
+        for entry in dataclasses.fields(recipe)
+        if entry.name not in _IMMATERIAL
+        # Only what differs from the default, so that a field that is added later renames nothing.
+        and ((value := getattr(recipe, entry.name)) != getattr(fresh, entry.name) or entry.name in ("data", "model"))
+    }
+    telling |= {"epochs": recipe.epochs, "iterations": recipe.iterations}
+    digest = hashlib.sha256(json.dumps(telling, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{recipe.data}-{recipe.model}-{recipe.group or 'conventional'}-{digest}-{recipe.seed}"
+
+
+def run_folder(recipe: Recipe, root: Path) -> Path:
+    """Where the run of a recipe is, or will be."""
+    return root / "runs" / run_name(recipe)
+
+
+def trained(recipe: Recipe, root: Path, *, quiet: bool = False, weights: bool = False) -> Run:
+    """The finished run of a recipe: found, resumed or trained.
+
+    Args:
+        recipe: what to train.
+        root: the folder that runs are kept in.
+        quiet: no progress.
+        weights: whether the trained network is needed, not its results alone.
+    """
+    folder = run_folder(recipe, root)
+    run = resume(folder, quiet=quiet) if (folder / _RECIPE).is_file() else fit(recipe, folder, quiet=quiet)
+    if weights and not (folder / "model").is_dir():
+        raise TrainingError(
+            f"{folder} has the results of a run and not its network, which is needed here: choose another --folder, "
+            "or remove this one to train it again"
+        )
+    return run
