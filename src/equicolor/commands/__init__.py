@@ -9,9 +9,10 @@ from equicolor.commands._evaluate import evaluate
 from equicolor.commands._inspect import inspect
 from equicolor.commands._lists import data, models
 from equicolor.commands._predict import predict
+from equicolor.commands._reproduce import reproduce
 from equicolor.commands._sort import sort
 from equicolor.commands._train import train
 
-COMMANDS = (train, evaluate, predict, sort, inspect, models, data)
+COMMANDS = (train, evaluate, predict, sort, inspect, reproduce, models, data)
 
-__all__ = ["COMMANDS", "data", "evaluate", "inspect", "models", "predict", "sort", "train"]
+__all__ = ["COMMANDS", "data", "evaluate", "inspect", "models", "predict", "reproduce", "sort", "train"]

@@ -1,4 +1,4 @@
-"""Training runs, kept by what they compute: every experiment that needs the same run finds it where the first left it."""
+"""Training runs, kept by what they compute: experiments that need the same run share it."""
 
 import dataclasses
 import hashlib

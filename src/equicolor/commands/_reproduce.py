@@ -1,0 +1,92 @@
+"""``equicolor reproduce``."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from equicolor.commands._console import show_table
+
+
+def reproduce(
+    name: str | None = None,
+    *,
+    quick: bool = False,
+    seeds: Sequence[str] = (),
+    rows: Sequence[str] = (),
+    reduce: Sequence[str] = (),
+    folder: Path = Path("reproduced"),
+) -> Any:
+    """Repeats a table or a figure of the paper, and ends in one report.html.
+
+    Trains what the experiment needs, with the time that is left. It can be stopped at any time: the same command goes
+    on where it stopped and repeats nothing that is finished; experiments share their runs. Without a name, lists them.
+
+    Args:
+        name: the experiment, see 'equicolor reproduce'.
+        quick: a version of minutes on two cores, on embedded or reduced data; its numbers are no results.
+        seeds: instead of the paper's, --seeds 1999 2000
+        rows: train only these networks, --rows Z2CNN Hue-4
+        reduce: changes the training of single rows, which then say so, --reduce CEConv-3:train_size=20000
+        folder: where reports and runs go.
+
+    Example:
+        equicolor reproduce shapes3d --quick
+    """
+    from equicolor.experiments import Setting, experiment, list_experiments
+    from equicolor.experiments._report import write_report
+
+    if name is None:
+        found = [experiment(each) for each in list_experiments()]
+        columns = ("name", "what", "in the paper")
+        show_table("Experiments", columns, [(e.name, e.title, e.paper) for e in found], columns)
+        return found
+    chosen = experiment(name)
+    setting = Setting(folder, quick, tuple(map(_seed, seeds)), _changes(reduce), tuple(rows))
+    outcome = chosen.run(setting)
+    report = write_report(chosen, outcome, folder / chosen.name, _command(chosen.name, setting), quick)
+    for table in outcome.tables:
+        show_table(table.title, table.columns, table.rows, table.columns[:1])
+    for text in outcome.notes:
+        print(text)
+    if quick:
+        print(f"This was the quick version: {chosen.quick}")
+    print(f"Report: {report}")
+    return outcome
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError(f"--seeds takes whole numbers, got {text!r}")
+    return int(text)
+
+
+def _changes(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """``["CEConv-3:train_size=20000"]`` as ``{"CEConv-3": {"train_size": "20000"}}``; a comma separates seeds."""
+    result: dict[str, dict[str, Any]] = {}
+    for pair in pairs:
+        label, colon, change = pair.partition(":")
+        key, equals, value = change.partition("=")
+        if not (colon and equals):
+            raise ValueError(f"--reduce takes ROW:FIELD=VALUE, such as CEConv-3:train_size=20000, got {pair!r}")
+        result.setdefault(label, {})[key] = [_seed(seed) for seed in value.split(",")] if key == "seeds" else value
+    return result
+
+
+def _command(name: str, setting: Any) -> str:
+    """The command that does it again."""
+    parts = ["equicolor", "reproduce", name]
+    if setting.quick:
+        parts.append("--quick")
+    if setting.seeds:
+        parts += ["--seeds", *map(str, setting.seeds)]
+    if setting.only:
+        parts += ["--rows", *setting.only]
+    if setting.reduce:
+        parts.append("--reduce")
+    for label, changes in setting.reduce.items():
+        for key, value in changes.items():
+            parts.append(f"{label}:{key}={','.join(map(str, value)) if isinstance(value, list) else value}")
+    if setting.root != Path("reproduced"):
+        parts += ["--folder", str(setting.root)]
+    return shlex.join(parts)

@@ -1,0 +1,141 @@
+"""An outcome on disk: ``metrics.json``, ``metrics.csv``, one PNG for each picture, ``table.md`` and ``report.html``.
+
+The report is one file that needs no other: its pictures are inside it.
+"""
+
+import base64
+import html
+import io
+import json
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import equicolor
+from equicolor.experiments._experiment import Experiment, Outcome, Table
+from equicolor.train._checkpoints import write_atomically
+
+QUICK = "Quick version: reduced data and training. Its numbers show that everything works, not how well."
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
+th, td { padding: .3rem .8rem; border-bottom: 1px solid #ddd; text-align: right; }
+th:first-child, td:first-child { text-align: left; }
+caption { text-align: left; font-weight: 600; padding: .4rem 0; }
+img { max-width: 100%; } pre { background: #f4f4f4; padding: .8rem; overflow-x: auto; }
+.quick { background: #fff3cd; padding: .6rem 1rem; border-left: 4px solid #e0a800; }
+footer { color: #666; font-size: .85rem; margin-top: 3rem; }
+"""
+
+
+def write_report(experiment: Experiment, outcome: Outcome, folder: Path, command: str, quick: bool) -> Path:
+    """Writes everything into ``folder`` and returns the path of the report."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = {name: _png(picture) for name, picture in outcome.pictures.items()}
+    made = {
+        "experiment": experiment.name,
+        "paper": experiment.paper,
+        "quick": quick,
+        "command": command,
+        "environment": _environment(),
+    }
+    columns = list(dict.fromkeys(key for record in outcome.records for key in record))
+    rows = [[record.get(column) for column in columns] for record in outcome.records]
+    _write(folder / "metrics.json", json.dumps({**made, "records": list(outcome.records)}, indent=1) + "\n")
+    _write(folder / "metrics.csv", "".join(_csv_lines([columns, *rows])))
+    for name, data in pictures.items():
+        _write_bytes(folder / f"{name}.png", data)
+    _write(folder / "table.md", _markdown(experiment, outcome, command, quick))
+    report = folder / "report.html"
+    _write(report, _html(experiment, outcome, pictures, command, quick))
+    return report
+
+
+def _environment() -> dict[str, Any]:
+    return {
+        "equicolor": equicolor.__version__,
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
+    }
+
+
+def _png(picture: Any) -> bytes:
+    """A matplotlib figure or a PIL image as a PNG file."""
+    data = io.BytesIO()
+    if hasattr(picture, "savefig"):
+        picture.savefig(data, format="png", dpi=130)
+    else:
+        picture.save(data, format="PNG", optimize=True)
+    return data.getvalue()
+
+
+def _csv_lines(rows: Sequence[Sequence[object]]) -> Iterator[str]:
+    import csv
+
+    for row in rows:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\n").writerow(["" if value is None else value for value in row])
+        yield line.getvalue()
+
+
+def _markdown(experiment: Experiment, outcome: Outcome, command: str, quick: bool) -> str:
+    parts = [f"# {experiment.title}", experiment.about]
+    if experiment.paper:
+        parts.append(f"In the paper: {experiment.paper}.")
+    if quick:
+        parts.append(f"**{QUICK}** {experiment.quick}")
+    parts.append(f"```\n{command}\n```")
+    parts += [_markdown_table(table) for table in outcome.tables]
+    parts += [f"![{name}]({name}.png)" for name in outcome.pictures]
+    parts += outcome.notes
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_table(table: Table) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in (table.columns, *table.rows)]
+    rule = "| --- " + "| ---: " * (len(table.columns) - 1) + "|"
+    return "\n".join([f"**{table.title}**", "", lines[0], rule, *lines[1:]])
+
+
+def _html(experiment: Experiment, outcome: Outcome, pictures: dict[str, bytes], command: str, quick: bool) -> str:
+    say = html.escape
+    parts = [f"<h1>{say(experiment.title)}</h1>", f"<p>{say(experiment.about)}</p>"]
+    if experiment.paper:
+        parts.append(f"<p>In the paper: {say(experiment.paper)}.</p>")
+    if quick:
+        parts.append(f'<p class="quick"><strong>{say(QUICK)}</strong> {say(experiment.quick)}</p>')
+    parts += [_html_table(table) for table in outcome.tables]
+    for name, data in pictures.items():
+        source = base64.b64encode(data).decode()
+        parts.append(f'<p><img alt="{say(name)}" src="data:image/png;base64,{source}"></p>')
+    parts += [f"<p>{say(note)}</p>" for note in outcome.notes]
+    made = ", ".join(f"{name} {value}" for name, value in _environment().items())
+    parts.append(f"<h2>Repeat it</h2><pre>{say(command)}</pre><footer>{say(made)}</footer>")
+    head = f'<meta charset="utf-8"><title>{say(experiment.title)}</title><style>{_STYLE}</style>'
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n' + "\n".join(parts) + "\n</body></html>\n"
+
+
+def _html_table(table: Table) -> str:
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    body = "\n".join(line("td", row) for row in table.rows)
+    return f"<table><caption>{html.escape(table.title)}</caption>\n{line('th', table.columns)}\n{body}\n</table>"
+
+
+def _write(path: Path, text: str) -> None:
+    write_atomically(path, text)
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    partial = path.with_suffix(path.suffix + ".partial")
+    partial.write_bytes(data)
+    partial.replace(path)

@@ -1,0 +1,92 @@
+"""Tables of errors: ours as mean and standard deviation over seeds, the paper's beside them, and the difference."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from equicolor.experiments._experiment import Record, Row, Table
+from equicolor.train import Run
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of one of the paper's tables: errors in %, ``(mean, standard deviation)`` by split, and parameters."""
+
+    errors: Mapping[str, tuple[float, float]]
+    parameters: str = ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The errors of one network on one split over seeds, as fractions."""
+
+    values: Sequence[float] = field(default_factory=list)
+
+    @property
+    def mean(self) -> float:
+        return statistics.fmean(self.values)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation over seeds; 0 for a single one."""
+        return statistics.stdev(self.values) if len(self.values) > 1 else 0.0
+
+    def __str__(self) -> str:
+        spread = f" ({100 * self.deviation:.2f})" if len(self.values) > 1 else ""
+        return f"{100 * self.mean:.2f}{spread}"
+
+
+def run_records(runs: Mapping[str, Sequence[Run]], metric: str = "error") -> list[Record]:
+    """One record for each network, seed and split."""
+    return [
+        {
+            "network": label,
+            "seed": run.recipe.seed,
+            "split": split,
+            metric: values[metric],
+            "parameters": run.summary["parameters"],
+            "steps": run.summary["steps"],
+            "seconds": run.summary["seconds"],
+            "run": run.folder.name,
+        }
+        for label, those in runs.items()
+        for run in those
+        for split, values in run.results.items()
+    ]
+
+
+def error_table(
+    title: str,
+    rows: Sequence[Row],
+    runs: Mapping[str, Sequence[Run]],
+    splits: Mapping[str, str],
+    published: Mapping[str, Published] | None = None,
+    metric: str = "error",
+) -> Table:
+    """Error in % of every network on every split; below ours, the paper's and by how much they differ.
+
+    Args:
+        title: of the table.
+        rows: its rows; a reduced protocol shows beside the label.
+        runs: of each row, by label.
+        splits: which splits, and what the paper calls them: ``{"test_a": "A/A"}``.
+        published: the paper's rows, by label, where it has the table.
+        metric: of the results, by its name there.
+    """
+    lines: list[list[str]] = []
+    for row in rows:
+        those = runs[row.label]
+        ours = {split: Measured([run.results[split][metric] for run in those]) for split in splits}
+        label = f"{row.label} [{row.reduced}]" if row.reduced else row.label
+        lines.append([label, *map(str, ours.values()), str(len(those)), f"{those[0].summary['parameters']:,}"])
+        theirs = (published or {}).get(row.label)
+        if theirs is None:
+            continue
+        known = theirs.errors
+        printed = [f"{known[split][0]:.2f} ({known[split][1]:.2f})" if split in known else "" for split in splits]
+        apart = [
+            f"{100 * value.mean - known[split][0]:+.2f}" if split in known else "" for split, value in ours.items()
+        ]
+        lines.append(["– the paper's", *printed, "", theirs.parameters])
+        lines.append(["– difference", *apart, "", ""])
+    return Table(title, ["network", *splits.values(), "seeds", "parameters"], lines)
