@@ -24,7 +24,8 @@ _THUMBNAIL = 64
 _INK, _PALE = (40, 40, 40), (140, 140, 140)
 
 
-def _figure(width: float, height: float) -> "Figure":
+def new_figure(width: float, height: float) -> "Figure":
+    """A figure of this size in inches."""
     # Not through pyplot: no window, no state, no matter which backend is set.
     figure: Figure = require("matplotlib.figure", "drawing").Figure(figsize=(width, height), layout="constrained")
     return figure
@@ -39,7 +40,7 @@ def plot_curve(quantity: "Quantity", errors: Mapping[float, float], title: str =
         title: the network and the data.
         order: of the hue group of the network; its elements, where the error must repeat, are marked.
     """
-    figure = _figure(7, 3.6)
+    figure = new_figure(7, 3.6)
     axes: Axes = figure.subplots()
     axes.plot(list(errors), [100 * error for error in errors.values()], marker="o", markersize=3)
     if quantity == "hue":
@@ -104,7 +105,7 @@ def plot_inspection(inspection: "Inspection") -> "Figure":
     names = list(inspection.errors)
     width = 1.15 * (channels + 1) + 1.6
     above, below = 1.15 * elements + 0.6, 3.4
-    figure = _figure(max(8.0, width), above + below)
+    figure = new_figure(max(8.0, width), above + below)
     halves: Any = figure.subfigures(2, 1, height_ratios=(above, below))
     top, bottom = halves
     grid = top.subplots(elements, channels + 1, squeeze=False)

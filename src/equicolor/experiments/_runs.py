@@ -5,7 +5,12 @@ import hashlib
 import json
 from pathlib import Path
 
+import torch
+
+from equicolor.data import Augment, load
+from equicolor.deploy import optimize_for_inference
 from equicolor.train import Recipe, Run, TrainingError, fit, resume
+from equicolor.train._checkpoints import write_atomically
 
 #: Fields of a recipe that do not change what a run computes, or that its folder's name shows anyway.
 _IMMATERIAL = {"seeds", "seed", "loggers", "log_every", "checkpoint_every", "evaluate_every", "workers"}
@@ -54,3 +59,25 @@ def trained(recipe: Recipe, root: Path, *, quiet: bool = False, weights: bool = 
             "or remove this one to train it again"
         )
     return run
+
+
+def error_under(run: Run, split: str, shift: str) -> float:
+    """The error of a trained network on a split under a colour shift; measured once, then kept with the run."""
+    path = run.folder / "shifted.json"
+    known: dict[str, float] = json.loads(path.read_text()) if path.is_file() else {}
+    name = f"{split} {shift}"
+    if name not in known:
+        known[name] = _error(run, split, shift)
+        write_atomically(path, json.dumps(known, indent=1) + "\n")
+    return known[name]
+
+
+@torch.inference_mode()
+def _error(run: Run, split: str, shift: str) -> float:
+    """As in training: what its augmentation does in testing, such as taking the colour away, is done here too."""
+    recipe = run.recipe
+    images = load(recipe.data, split=split, **{**recipe.data_options, "shift": shift})
+    augment = Augment(recipe.augment, recipe.input_size or images.image_size).eval()
+    model = optimize_for_inference(run.model)
+    wrong = sum(int((model(augment(x)).argmax(1) != labels).sum()) for x, labels in images.batches(256))
+    return wrong / len(images)

@@ -1,0 +1,63 @@
+"""Pictures that several experiments share."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from equicolor.data import load
+from equicolor.experiments._experiment import Row
+from equicolor.experiments._tables import Measured
+from equicolor.plots import contact_sheet, new_figure
+from equicolor.train import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from PIL.Image import Image
+
+
+def bars(rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], splits: Mapping[str, str]) -> "Figure":
+    """Error in % of every network on every split, mean and standard deviation over seeds."""
+    figure = new_figure(max(6.0, 1.5 * len(rows) + 1), 3.6)
+    axes = figure.subplots()
+    width = 0.8 / len(splits)
+    for place, (split, name) in enumerate(splits.items()):
+        errors = [Measured([run.results[split]["error"] for run in runs[row.label]]) for row in rows]
+        axes.bar(
+            [number + (place - (len(splits) - 1) / 2) * width for number in range(len(rows))],
+            [100 * error.mean for error in errors],
+            width,
+            yerr=[100 * error.deviation for error in errors],
+            label=name,
+        )
+    axes.set_xticks(range(len(rows)), [row.label.replace(", ", "\n") for row in rows])
+    axes.set(ylabel="error in %")
+    axes.legend(title="trained/tested on")
+    axes.grid(axis="y", alpha=0.3)
+    return figure
+
+
+def curves(x: str, y: str, lines: Mapping[str, Mapping[float, float]], *, log_x: bool = False) -> "Figure":
+    """One line for each network: place on the axis → value."""
+    figure = new_figure(7.5, 4.2)
+    axes = figure.subplots()
+    for number, (label, line) in enumerate(lines.items()):
+        places = sorted(line)
+        axes.plot(places, [line[place] for place in places], marker="osv^D"[number % 5], markersize=4, label=label)
+    axes.set(xlabel=x, ylabel=y)
+    if log_x:
+        axes.set_xscale("log")
+        places = sorted({place for line in lines.values() for place in line})
+        axes.set_xticks(places, [f"{place:g}" for place in places])
+        axes.minorticks_off()
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3)
+    return figure
+
+
+def examples(data: str, splits: Mapping[str, str], count: int = 12) -> "Image":
+    """A few images of every split."""
+    sets = {name: load(data, split=split).sample(count).fetch(range(count)).images for split, name in splits.items()}
+    images = torch.cat(list(sets.values())).mul(255).round().to(torch.uint8)
+    sections = [(name, range(place * count, (place + 1) * count)) for place, name in enumerate(sets)]
+    return contact_sheet(images, sections)

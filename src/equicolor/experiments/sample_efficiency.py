@@ -1,0 +1,91 @@
+"""Sample efficiency: the improvement over Z2CNN at each share of the training images."""
+
+from typing import TYPE_CHECKING, Any
+
+from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
+from equicolor.experiments._pictures import curves
+from equicolor.experiments._tables import Measured
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHARES = (1, 2, 5, 10, 20, 100)
+_IMAGES, _BATCH, _LEAST_STEPS = 60_000, 128, 120
+_NETWORKS = {"Z2CNN": "z2cnn", "Hue-3": "hue3", "Hue-4": "hue4"}
+_BASELINE = "Z2CNN"
+_SPLITS = {"test_a": "A/A", "test_b": "A/B"}
+
+
+def _run(setting: Setting) -> Outcome:
+    shares = (10, 100) if setting.quick else SHARES
+    records: list[Record] = []
+    for share in shares:
+        setting.say(f"Trained on {share} % of the images:")
+        rows = [_row(setting, label, name, share) for label, name in _NETWORKS.items()]
+        for label, runs in setting.train(setting.chosen(rows)).items():
+            for run in runs:
+                for split in _SPLITS:
+                    error = run.results[split]["error"]
+                    where: Record = {"network": label, "share": share, "split": split, "seed": run.recipe.seed}
+                    records.append({**where, "error": error, "run": run.folder.name})
+    return Outcome(records, _tables(records, shares), _pictures(records, shares), [_NOTE])
+
+
+def _row(setting: Setting, label: str, name: str, share: int) -> Row:
+    if setting.quick:
+        count = 1500 * share // 100
+        return setting.row(label, f"hue_shift_digits:{name}", quick={"train_size": count, "iterations": 60})
+    changes: dict[str, Any] = {}
+    if share < 100:
+        count = _IMAGES * share // 100
+        changes = {"train_size": count, "iterations": max(_LEAST_STEPS, 5 * (count // _BATCH)), "warmup": 20}
+    return setting.row(label, f"hue_shift_mnist:{name}-tuned", changes)
+
+
+def _errors(records: list[Record], label: str, share: int, split: str) -> Measured:
+    chosen = [r for r in records if (r["network"], r["share"], r["split"]) == (label, share, split)]
+    return Measured([float(r["error"] or 0) for r in chosen])
+
+
+def _tables(records: list[Record], shares: tuple[int, ...]) -> list[Table]:
+    labels = list(dict.fromkeys(str(record["network"]) for record in records))
+    return [
+        Table(
+            f"Error in % on {name}, by the share of training images",
+            ["network", *(f"{share} %" for share in shares)],
+            [[label, *(str(_errors(records, label, share, split)) for share in shares)] for label in labels],
+        )
+        for split, name in _SPLITS.items()
+    ]
+
+
+def _pictures(records: list[Record], shares: tuple[int, ...]) -> "dict[str, Figure]":
+    labels = list(dict.fromkeys(str(record["network"]) for record in records))
+    if _BASELINE not in labels:
+        return {}
+    pictures = {}
+    for split, name in _SPLITS.items():
+
+        def improvement(label: str, share: int, split: str = split) -> float:
+            return 100 * (_errors(records, _BASELINE, share, split).mean - _errors(records, label, share, split).mean)
+
+        lines = {label: {float(s): improvement(label, s) for s in shares} for label in labels if label != _BASELINE}
+        axis = f"improvement over {_BASELINE} on {name}, in points"
+        pictures[f"improvement_{name[-1].lower()}"] = curves("share of training images, in %", axis, lines, log_x=True)
+    return pictures
+
+
+_NOTE = (
+    "The paper does not say how long it trains on a share of the images, nor on which test set the figure is. Here all "
+    f"networks are trained alike, by the tuned recipe of the experiment mnist, for five passes but no fewer than "
+    f"{_LEAST_STEPS} steps, and both test sets are shown. The improvement is in points of error: higher is better."
+)
+EXPERIMENT = Experiment(
+    "sample-efficiency",
+    "Sample efficiency",
+    "Figure “Model sample efficiency”",
+    "By how much is a hue-equivariant network better than the conventional one, as a function of the share of the "
+    "training images it was given?",
+    _run,
+    "Embedded digits, two shares, one seed.",
+)
