@@ -167,6 +167,16 @@ def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor], fuse: bool = True)
     return rows.view(len(matrix) * batch, *stacked.shape[1:])
 
 
+@lru_cache
+def transpose(matrix: Matrix) -> Matrix:
+    """Rows for columns.
+
+    >>> transpose(((1.0, 2.0),))
+    ((1.0,), (2.0,))
+    """
+    return tuple(zip(*matrix, strict=True))
+
+
 def unstack(stacked: Tensor, count: int) -> tuple[Tensor, ...]:
     """``(count·B, *)`` as ``count`` slabs ``(B, *)``, views."""
     return torch.unflatten(stacked, 0, (count, stacked.shape[0] // count)).unbind(0)

@@ -7,7 +7,6 @@ of the first element first (the group's elements are also the filters' offsets h
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
 from typing import Literal, TypeAlias
 
@@ -15,13 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from equicolor import algorithms
-from equicolor.algorithms import combine, is_channels_last, unstack
+from equicolor.algorithms import is_channels_last, unstack
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
+from equicolor.nn._bilinear import BilinearConvolution, Convolution, convolve, transform_filters
 
 Choice: TypeAlias = Literal["auto", "direct", "fast"]
 Size: TypeAlias = int | Sequence[int]
-_Convolution: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 
 #: What a number moved through a transform, and one more call of a convolution, cost in multiplications, as fitted to
 #: benchmarks/group_conv.py on two cores.
@@ -124,7 +123,7 @@ class GroupConvBase(nn.Module):
         if self.frozen:
             return
         self.algorithm = self.chosen_algorithm
-        filters = self._filter_bank() if self.algorithm == "direct" else torch.cat(list(self._transformed_filters()))
+        filters = self._filter_bank() if self.algorithm == "direct" else self._transformed_filters()
         for name in self._filter_parameters:
             delattr(self, name)
         self.register_buffer("filters", filters.clone())
@@ -154,30 +153,23 @@ class GroupConvBase(nn.Module):
         if features.shape[0] % self.group.order:
             self.group.split(features)  # says what is wrong
 
-    def _convolve(self, features: Tensor, convolution: _Convolution) -> Tensor:
-        """The group convolution in terms of the ordinary ``convolution(features, filters, bias)``."""
+    def _convolve(self, features: Tensor, convolution: Convolution) -> Tensor:
+        """The group convolution in terms of an ordinary one."""
         # A graph that is traced for any batch must not depend on the size of the one it was traced with.
         pixels = _MIDDLING_PIXELS if torch.compiler.is_compiling() else features[:, 0].numel() // self.group.order
         if self._choose(pixels) == "direct":
             return self._convolve_direct(features, convolution)
-        algorithm = self._bilinear
-        slabs = unstack(combine(algorithm.feature, features), algorithm.rank)
-        filters = self._transformed_filters()
-        # Where the first column of the inverse is all ones, a bias of the first convolution reaches every element.
-        shared = self.bias is not None and all(row[0] == 1 for row in algorithm.inverse)
-        biases = [self.bias if shared else None, *[None] * (algorithm.rank - 1)]
-        result = combine(algorithm.inverse, [convolution(*each) for each in zip(slabs, filters, biases, strict=True)])
-        return result if self.bias is None or shared else result + self.bias.view(-1, 1, 1)
+        # A compiler decides by itself what to keep for the backward pass, and nothing is kept without one.
+        if self.frozen or torch.compiler.is_compiling() or not torch.is_grad_enabled():
+            return convolve(features, self._transformed_filters(), self.bias, self._bilinear, convolution)
+        apply: Callable[..., Tensor] = BilinearConvolution.apply
+        return apply(features, self.weight, self.bias, self._bilinear, convolution)
 
-    def _transformed_filters(self) -> Sequence[Tensor]:
-        """The filters of the bilinear algorithm's convolutions; in full precision, since they are sums of filters."""
-        if self.frozen:
-            return unstack(self.filters, self._bilinear.rank)
-        with full_precision(self.weight.device):
-            taps = torch.unflatten(self.weight, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
-            return unstack(combine(self._bilinear.filter, taps, fuse=False), self._bilinear.rank)
+    def _transformed_filters(self) -> Tensor:
+        """The filters of the bilinear algorithm's convolutions, stacked."""
+        return self.filters if self.frozen else transform_filters(self.weight, self._bilinear)
 
-    def _convolve_direct(self, features: Tensor, convolution: _Convolution) -> Tensor:
+    def _convolve_direct(self, features: Tensor, convolution: Convolution) -> Tensor:
         """One ordinary convolution with the full filter bank, the group's elements side by side as channels."""
         order, groups = self.group.order, self.groups
         bias = None if self.bias is None else self.bias.view(groups, 1, -1).expand(-1, order, -1).flatten()
@@ -224,13 +216,6 @@ class GroupConvBase(nn.Module):
 
     def _special_repr(self) -> list[str]:
         return []
-
-
-def full_precision(device: torch.device) -> AbstractContextManager[object]:
-    """No autocast on this device, where there is any."""
-    if torch.amp.is_autocast_available(device.type):
-        return torch.autocast(device.type, enabled=False)
-    return nullcontext()
 
 
 def pair(name: str, value: Size, least: int = 1) -> tuple[int, int]:

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from equicolor import color
 from equicolor.groups import Hue
-from equicolor.nn._base import Choice, GroupConvBase, Size, full_precision
+from equicolor.nn._base import Choice, GroupConvBase, Size
+from equicolor.nn._bilinear import full_precision
 from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
 
 

@@ -7,8 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from equicolor.algorithms import is_channels_last
 from equicolor.groups import Group
 from equicolor.nn._base import Choice, GroupConvBase, Size, pair
+from equicolor.nn._bilinear import Convolution
 
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
 
@@ -81,14 +83,17 @@ class GroupConv2d(GroupConvBase):
 
     def forward(self, features: Tensor) -> Tensor:
         self._check(features)
-        padding = self.padding
-        if self.padding_mode != "zeros":
-            features, padding = F.pad(features, self._margins(), mode=self.padding_mode), (0, 0)
-
-        def convolution(x: Tensor, filters: Tensor, bias: Tensor | None) -> Tensor:
-            return F.conv2d(x, filters, bias, self.stride, padding, self.dilation, self.groups)
-
-        return self._convolve(features, convolution)
+        margins, stride = self._margins(), self.stride
+        if self.padding_mode != "zeros" or margins[0] != margins[1] or margins[2] != margins[3]:
+            mode = "constant" if self.padding_mode == "zeros" else self.padding_mode
+            features, margins = F.pad(features, margins, mode=mode), [0, 0, 0, 0]
+        if self.kernel_size == (1, 1) and stride != (1, 1) and not any(margins):
+            # Of what a strided 1×1 convolution throws away, nothing need be transformed.
+            layout = torch.channels_last if is_channels_last(features) else torch.contiguous_format
+            features = features[:, :, :: stride[0], :: stride[1]].contiguous(memory_format=layout)
+            stride = (1, 1)
+        padding = (margins[2], margins[0])
+        return self._convolve(features, Convolution(stride, padding, self.dilation, self.groups))
 
     def _margins(self) -> list[int]:
         """The padding as ``torch.nn.functional.pad`` takes it: left, right, top, bottom."""
@@ -159,11 +164,9 @@ class GroupConvTranspose2d(GroupConvBase):
         self._check(features)
         output_padding = self.output_padding if output_size is None else self._padding_for(features, output_size)
 
-        def convolution(x: Tensor, filters: Tensor, bias: Tensor | None) -> Tensor:
-            return F.conv_transpose2d(
-                x, filters, bias, self.stride, self.padding, output_padding, self.groups, self.dilation
-            )
-
+        convolution = Convolution(
+            self.stride, self.padding, self.dilation, self.groups, transposed=True, output_padding=output_padding
+        )
         return self._convolve(features, convolution)
 
     def _padding_for(self, features: Tensor, output_size: Sequence[int]) -> tuple[int, int]:

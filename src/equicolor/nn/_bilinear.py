@@ -1,0 +1,135 @@
+"""A group convolution by a bilinear algorithm, y = C · [(A x) ⊛ (B w)], and its gradient.
+
+Left to itself, autograd would keep A x and B w, which are larger than x and w. Here it keeps x and w, and the backward
+pass transforms them once more: that is a few additions, beside convolutions.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from equicolor.algorithms import Algorithm, combine, transpose, unstack
+
+
+class Convolution(NamedTuple):
+    """An ordinary convolution, but for its features, filters and bias."""
+
+    stride: tuple[int, int]
+    padding: tuple[int, int]
+    dilation: tuple[int, int]
+    groups: int
+    transposed: bool = False
+    output_padding: tuple[int, int] = (0, 0)
+
+    def __call__(self, features: Tensor, filters: Tensor, bias: Tensor | None) -> Tensor:
+        if self.transposed:
+            return F.conv_transpose2d(
+                features, filters, bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
+            )
+        return F.conv2d(features, filters, bias, self.stride, self.padding, self.dilation, self.groups)
+
+    def backward(
+        self, gradient: Tensor, features: Tensor, filters: Tensor, wanted: tuple[bool, bool]
+    ) -> tuple[Tensor, Tensor]:
+        """The gradients of features and filters, where they are wanted."""
+        results: Any = torch.ops.aten.convolution_backward(
+            gradient,
+            features,
+            filters,
+            None,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.transposed,
+            self.output_padding,
+            self.groups,
+            (*wanted, False),
+        )
+        return results[0], results[1]
+
+
+def transform_filters(weight: Tensor, algorithm: Algorithm) -> Tensor:
+    """B w: filters ``(out, n·in, kH, kW)`` to those of the algorithm's convolutions, ``(R·out, in, kH, kW)``.
+
+    In full precision, also under autocast, since they are sums of filters.
+    """
+    taps = torch.unflatten(weight, 1, (len(algorithm.filter[0]), -1)).movedim(1, 0).flatten(0, 1)
+    with full_precision(weight.device):
+        return combine(algorithm.filter, taps, fuse=False)
+
+
+def full_precision(device: torch.device) -> AbstractContextManager[object]:
+    """No autocast on this device, where there is any."""
+    if torch.amp.is_autocast_available(device.type):
+        return torch.autocast(device.type, enabled=False)
+    return nullcontext()
+
+
+def convolve(
+    features: Tensor, filters: Tensor, bias: Tensor | None, algorithm: Algorithm, convolution: Convolution
+) -> Tensor:
+    """C · [(A x) ⊛ filters] + bias, with filters transformed already."""
+    slabs = unstack(combine(algorithm.feature, features), algorithm.rank)
+    # Where the first column of the inverse is all ones, a bias of the first convolution reaches every element.
+    shared = bias is not None and all(row[0] == 1 for row in algorithm.inverse)
+    biases = [bias if shared else None, *[None] * (algorithm.rank - 1)]
+    parts = zip(slabs, unstack(filters, algorithm.rank), biases, strict=True)
+    result = combine(algorithm.inverse, [convolution(*part) for part in parts])
+    return result if bias is None or shared else result + bias.view(-1, 1, 1)
+
+
+class BilinearConvolution(torch.autograd.Function):
+    """``apply(features, weight, bias, algorithm, convolution)``: the same of filters that are not transformed."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(
+        features: Tensor, weight: Tensor, bias: Tensor | None, algorithm: Algorithm, convolution: Convolution
+    ) -> Tensor:
+        filters = transform_filters(weight, algorithm)
+        return convolve(features, filters, bias, algorithm, convolution)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+        features, weight, _, ctx.algorithm, ctx.convolution = inputs
+        ctx.save_for_backward(features, weight)
+        ctx.save_for_forward(features, weight)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,) = gradients
+        features, weight = ctx.saved_tensors
+        algorithm, convolution = ctx.algorithm, ctx.convolution
+        wanted = (ctx.needs_input_grad[0], ctx.needs_input_grad[1])
+        of_features = of_weight = of_bias = None
+        if ctx.needs_input_grad[2]:
+            of_bias = gradient.sum((0, 2, 3))
+        if any(wanted):
+            rank, kind = algorithm.rank, gradient.dtype  # of the convolutions, which autocast may have lowered
+            of_products = unstack(combine(transpose(algorithm.inverse), gradient), rank)
+            slabs = unstack(combine(algorithm.feature, features.to(kind)), rank)
+            filters = unstack(transform_filters(weight, algorithm).to(kind), rank)
+            parts = [
+                convolution.backward(*each, wanted=wanted) for each in zip(of_products, slabs, filters, strict=True)
+            ]
+            if wanted[0]:
+                of_features = combine(transpose(algorithm.feature), [part[0] for part in parts]).to(features.dtype)
+            if wanted[1]:
+                taps = combine(transpose(algorithm.filter), [part[1].to(weight.dtype) for part in parts])
+                of_weight = torch.unflatten(taps, 0, (len(algorithm.filter[0]), -1)).movedim(0, 1).flatten(1, 2)
+        return of_features, of_weight, of_bias, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Tensor:
+        features, weight = ctx.saved_tensors
+        of_features, of_weight, of_bias = tangents[:3]
+        result: Tensor = features.new_zeros(()) if of_bias is None else of_bias.view(-1, 1, 1)
+        for x, w in ((of_features, weight), (features, of_weight)):
+            if x is not None and w is not None:
+                filters = transform_filters(w, ctx.algorithm)
+                result = result + convolve(x, filters, None, ctx.algorithm, ctx.convolution)
+        return result

@@ -1,0 +1,116 @@
+"""The bilinear convolution keeps little for its gradient, and has all the derivatives that a convolution has."""
+
+import pytest
+import torch
+from torch.utils.checkpoint import checkpoint
+
+from equicolor.nn import GroupConv2d, GroupConvTranspose2d
+
+GROUPS = ("hue3", "hue4", "sat3", "hue2-sat3")
+
+
+def _layer(group: str, kind: type = GroupConv2d, **options) -> torch.nn.Module:
+    torch.manual_seed(0)
+    return kind(group, 3, 4, 3, algorithm="fast", **options).double()
+
+
+def _features(layer) -> torch.Tensor:
+    return torch.randn(2 * layer.group.order, 3, 6, 5, dtype=torch.float64, requires_grad=True)
+
+
+def _kept(layer, features) -> int:
+    """The numbers that autograd keeps for the backward pass, each tensor counted once."""
+    kept = {}
+
+    def pack(tensor):
+        kept[tensor.data_ptr()] = tensor.untyped_storage().nbytes() // tensor.element_size()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        layer(features)
+    return sum(kept.values())
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_autograd_keeps_the_feature_and_the_filters_and_nothing_else(group):
+    layer = _layer(group)
+    features = _features(layer)
+    assert _kept(layer, features) == features.numel() + layer.weight.numel()
+
+
+@pytest.mark.parametrize("kind", [GroupConv2d, GroupConvTranspose2d])
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_gradients_are_those_of_the_direct_way(group, kind):
+    layer = _layer(group, kind, stride=2, padding=1, bias=True)
+    features = _features(layer)
+    results = []
+    for algorithm in ("fast", "direct"):
+        layer.algorithm = algorithm
+        inputs = (features, *layer.parameters())
+        results.append(torch.autograd.grad(layer(features).square().sum(), inputs))
+    for fast, direct in zip(*results, strict=True):
+        torch.testing.assert_close(fast, direct, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_it_has_forward_and_second_derivatives(group):
+    layer = _layer(group, bias=True)
+    features, parameters = _features(layer), dict(layer.named_parameters())
+
+    def function(x, *values):
+        return torch.func.functional_call(layer, dict(zip(parameters, values, strict=True)), x)
+
+    inputs = (features, *parameters.values())
+    assert torch.autograd.gradcheck(function, inputs, check_forward_ad=True, fast_mode=True)
+    assert torch.autograd.gradgradcheck(function, inputs, fast_mode=True)
+
+
+def test_a_layer_that_is_not_trained_has_no_gradient_and_passes_one_on():
+    layer = _layer("hue4").requires_grad_(False)
+    features = _features(layer)
+    layer(features).sum().backward()
+    assert features.grad is not None
+    assert layer.weight.grad is None
+
+
+def test_gradients_of_single_samples_by_vmap():
+    layer = _layer("hue4", bias=False)
+    batch = torch.randn(3, 4, 3, 6, 5, dtype=torch.float64)
+    weight = layer.weight.detach()
+
+    def loss(weight, features):
+        return torch.func.functional_call(layer, {"weight": weight}, features).square().sum()
+
+    together = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(weight, batch)
+    for one, features in zip(together, batch, strict=True):
+        torch.testing.assert_close(one, torch.func.grad(loss)(weight, features))
+
+
+def test_activation_checkpointing_gives_the_same_gradients():
+    layer = _layer("hue4")
+    features = _features(layer)
+    expected = torch.autograd.grad(layer(features).square().sum(), features)
+    found = torch.autograd.grad(checkpoint(layer, features, use_reentrant=False).square().sum(), features)
+    torch.testing.assert_close(found, expected)
+
+
+def test_under_autocast_gradients_keep_the_precision_of_what_they_belong_to():
+    layer = _layer("hue4").float()
+    features = _features(layer).detach().float().requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        result = layer(features)
+    assert result.dtype == torch.bfloat16
+    result.float().square().sum().backward()
+    assert features.grad.dtype == layer.weight.grad.dtype == torch.float32
+    expected = torch.autograd.grad(layer(features).square().sum(), (features, layer.weight))
+    for found, exact in zip((features.grad, layer.weight.grad), expected, strict=True):
+        assert (found - exact).norm() < 0.02 * exact.norm()
+
+
+def test_a_strided_1x1_convolution_transforms_only_what_it_keeps():
+    layer = GroupConv2d("hue4", 3, 4, 1, stride=2, algorithm="fast", bias=False)
+    features = torch.randn(8, 3, 6, 6, requires_grad=True)
+    assert _kept(layer, features) == features.numel() // 4 + layer.weight.numel()
+    strided = layer(features)
+    layer.stride = (1, 1)
+    torch.testing.assert_close(strided, layer(features)[:, :, ::2, ::2])
