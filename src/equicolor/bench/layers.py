@@ -1,0 +1,158 @@
+"""One group convolution, fast against direct, over sizes: the measurement behind ``algorithm="auto"``."""
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import torch
+from torch import Tensor
+
+from equicolor import algorithms
+from equicolor.bench._timing import interleaved
+from equicolor.bench.networks import PHASES, Phase
+from equicolor.groups import group as as_group
+from equicolor.nn import GroupConv2d
+from equicolor.nn._base import Choice
+
+Way: TypeAlias = Literal["direct", "fast"]
+WAYS: tuple[Way, ...] = ("direct", "fast")
+
+GROUPS = ("hue2", "hue3", "hue4", "hue6", "hue8", "hue12", "sat3", "hue4-sat3")
+WIDTHS = (8, 16, 32, 64, 128, 256, 512)
+MAPS = (4, 8, 16, 32, 56)
+KERNELS = (1, 3)
+#: Bytes of a feature, and of direct's filter bank, beyond which a size is left out.
+_LARGEST_FEATURE, _LARGEST_BANK = 40_000_000, 256_000_000
+#: From here on a size is measured again, by more rounds, before it is believed.
+_DOUBTED_LOSS = 0.05
+#: Of two slow calls (seconds, for both), one that is so many times faster in the first round needs no more of them.
+_CLEAR, _SLOW = 2.0, 0.2
+#: Quick calls are noisier: they get rounds for so many seconds, up to so many rounds.
+_LEAST_SECONDS, _MOST_ROUNDS = 0.2, 60
+
+
+@dataclass(frozen=True)
+class Size:
+    """What is convolved: ``batch`` images of ``map_size`` squared pixels, ``width`` channels in and out."""
+
+    group: str
+    kernel: int
+    width: int
+    map_size: int
+    batch: int = 32
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is measured at all."""
+        n = as_group(self.group).order
+        feature = 4 * n * self.batch * self.width * self.map_size**2
+        return feature <= _LARGEST_FEATURE and 4 * (n * self.width * self.kernel) ** 2 <= _LARGEST_BANK
+
+    def layer(self, algorithm: Choice) -> GroupConv2d:
+        """Without a bias, padded to keep the size, in channels_last."""
+        layer = GroupConv2d(
+            self.group,
+            self.width,
+            self.width,
+            self.kernel,
+            padding=self.kernel // 2,
+            bias=False,
+            algorithm=algorithm,
+        )
+        return layer.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
+
+
+def sweep(
+    groups: Sequence[str] = GROUPS,
+    widths: Sequence[int] = WIDTHS,
+    maps: Sequence[int] = MAPS,
+    kernels: Sequence[int] = KERNELS,
+    batch: int = 32,
+) -> Iterator[Size]:
+    """The sizes to measure: features up to 40 MB, and filter banks up to 256 MB, which direct builds and fast does not.
+
+    >>> [(size.width, size.map_size) for size in sweep(["hue12"], [64, 512], [16, 56], [3])]
+    [(64, 16)]
+    """
+    every = (Size(g, k, w, m, batch) for g in groups for k in kernels for w in widths for m in maps)
+    return (size for size in every if size.fits)
+
+
+def measure_layer(size: Size, rounds: int = 7) -> dict[str, Any]:
+    """Times both ways, for training (forward and backward) and inference (frozen), and says what ``auto`` loses."""
+    group = as_group(size.group)
+    record: dict[str, Any] = {
+        "group": size.group,
+        "order": group.order,
+        "rank": algorithms.fast(group).rank,
+        "width_in": size.width,
+        "width_out": size.width,
+        "map_size": size.map_size,
+        "kernel": size.kernel,
+        "batch": size.batch,
+    }
+    for phase in PHASES:
+        auto = taken_by_auto(size, phase)
+        seconds = _seconds(size, phase, rounds)
+        if _loss(seconds, auto) > _DOUBTED_LOSS:
+            seconds = _seconds(size, phase, 3 * rounds, hasty=False)
+        record[phase] = {**seconds, "auto": auto, "loss": _loss(seconds, auto)}
+    return record
+
+
+def taken_by_auto(size: Size, phase: Phase) -> Way:
+    """What ``auto`` takes at this size. The one place that asks a layer for it."""
+    layer = size.layer("auto")
+    if phase == "inference":
+        layer.freeze()
+    return layer._choose(size.batch * size.map_size**2)
+
+
+def summary(records: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """How far ``auto`` is from the better way, over all sizes, in training and inference."""
+    losses = [record[phase]["loss"] for record in records for phase in PHASES]
+    return {
+        "timings": len(losses),
+        "worst_loss": max(losses),
+        "mean_loss": statistics.fmean(losses),
+        "share_within_5_percent": sum(loss <= _DOUBTED_LOSS for loss in losses) / len(losses),
+    }
+
+
+def _loss(seconds: dict[Way, float], taken: Way) -> float:
+    """How much longer than the better way this one takes, as a share."""
+    return seconds[taken] / min(seconds.values()) - 1
+
+
+def _seconds(size: Size, phase: Phase, rounds: int, hasty: bool = True) -> dict[Way, float]:
+    """Medians of both ways; ``hasty`` is content with one round where that is slow and clear."""
+    shape = (as_group(size.group).order * size.batch, size.width, size.map_size, size.map_size)
+    features = torch.rand(shape).to(memory_format=torch.channels_last)
+    calls = {way: _call(size.layer(way), phase, features) for way in WAYS}
+    timings = interleaved(calls, 1, warm_up=1)
+    slower, faster = (pick(timings.median(way) for way in WAYS) for pick in (max, min))
+    if not (hasty and slower > _CLEAR * faster and slower + faster > _SLOW):
+        quick = min(_MOST_ROUNDS, int(_LEAST_SECONDS / (slower + faster)))
+        timings = interleaved(calls, max(rounds, quick), warm_up=0)
+    return {way: timings.median(way) for way in WAYS}
+
+
+def _call(layer: GroupConv2d, phase: Phase, features: Tensor) -> Callable[[], object]:
+    if phase == "inference":
+        layer.eval().freeze()
+
+        def infer() -> None:
+            with torch.inference_mode():
+                layer(features)
+
+        return infer
+    learning = features.detach().requires_grad_()
+    gradient = torch.ones_like(features)  # as a norm behind it would hand one down
+
+    def step() -> None:
+        layer.zero_grad()
+        learning.grad = None
+        layer(learning).backward(gradient)
+
+    return step
