@@ -16,7 +16,7 @@ from torch import nn
 _LIMIT = 1024
 
 
-def compile_blocks(model: nn.Module) -> nn.Module:
+def compile_blocks(model: nn.Module, backend: str = "inductor") -> nn.Module:
     """Compiles ``model`` in place, block by block, and returns it.
 
     Blocks are the outermost modules of a class of the network's own, neither PyTorch's nor :mod:`equicolor.nn`'s, that
@@ -24,7 +24,7 @@ def compile_blocks(model: nn.Module) -> nn.Module:
     blocks is compiled whole. For fixed shapes: another size of images compiles anew.
     """
     for region in regions(model):
-        region.compile(dynamic=False)
+        region.compile(dynamic=False, backend=backend)
     return model
 
 

@@ -16,7 +16,7 @@ Part: TypeAlias = Literal["networks", "layers", "lift", "data"]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured. As it stands, in full: most of an hour or more on two cores, the better half of it compiling.
+    """What is measured. As it stands, in full: hours on two cores, most of them spent compiling.
 
     Attributes:
         parts: which measurements.
@@ -24,8 +24,9 @@ class Plan:
         layer_groups, layer_widths, layer_maps, layer_rounds: of the sweep over single convolutions.
         modes: of lift and data.
         rounds: of the interleaved loops, but for those of the layers, which are many.
-        batch: images; None for what is usual, see each measurement.
-        device: where networks run.
+        batch: images of networks and layers; None for what is usual, see there.
+        lift_batch: images of lift and data.
+        device: where networks and layers run.
     """
 
     parts: tuple[Part, ...] = ("networks", "layers", "lift", "data")
@@ -39,6 +40,7 @@ class Plan:
     modes: tuple[Mode, ...] = ("eager", "compiled")
     rounds: int = 15
     batch: int | None = None
+    lift_batch: int = 128
     device: str = "cpu"
 
     def run(self, say: Callable[[str], None] = lambda _: None) -> Iterator[dict[str, Any]]:
@@ -66,14 +68,14 @@ class Plan:
             for index, size in enumerate(sizes):
                 if index % 20 == 0:
                     say(f"layers: {index} of {len(sizes)} sizes")
-                records.append(layers.measure_layer(size, self.layer_rounds))
+                records.append(layers.measure_layer(size, self.layer_rounds, self.device))
             yield "layers", records
         if "lift" in self.parts:
             say("lift")
-            yield "lift", measure_lift(self.modes, self.rounds, self.batch or 128)
+            yield "lift", measure_lift(self.modes, self.rounds, self.lift_batch)
         if "data" in self.parts:
             say("data")
-            yield "data", measure_data(self.modes, self.rounds, self.batch or 128)
+            yield "data", measure_data(self.modes, self.rounds, self.lift_batch)
 
 
 FULL = Plan()

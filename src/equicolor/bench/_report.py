@@ -65,11 +65,9 @@ def _network_table(network: str, phase: str, records: list[Record]) -> Table:
 
 
 def _layer_table(records: list[Record], summary: dict[str, float]) -> Table:
-    title = (
-        f"auto against the better of direct and fast, {summary['timings']:,} timings: mean loss "
-        f"{summary['mean_loss']:.1%}, worst {summary['worst_loss']:.1%}, {summary['share_within_5_percent']:.1%} of them "
-        "within 5 %. Where it loses most:"
-    )
+    share = f"{summary['share_within_5_percent']:.1%} of {summary['timings']:,} timings within 5 %"
+    loss = f"mean loss {summary['mean_loss']:.1%}, worst {summary['worst_loss']:.1%}"
+    title = f"auto against the better of direct and fast: {share}, {loss}; where it loses most:"
     columns = ("group", "kernel", "width", "map", "phase", "direct", "fast", "auto", "loss")
     every = [(r[phase]["loss"], r, phase) for r in records for phase in PHASES]
     every.sort(key=lambda each: -each[0])

@@ -79,7 +79,7 @@ def sweep(
     return (size for size in every if size.fits)
 
 
-def measure_layer(size: Size, rounds: int = 7) -> dict[str, Any]:
+def measure_layer(size: Size, rounds: int = 7, device: str | torch.device = "cpu") -> dict[str, Any]:
     """Times both ways, for training (forward and backward) and inference (frozen), and says what ``auto`` loses."""
     group = as_group(size.group)
     record: dict[str, Any] = {
@@ -94,9 +94,9 @@ def measure_layer(size: Size, rounds: int = 7) -> dict[str, Any]:
     }
     for phase in PHASES:
         auto = taken_by_auto(size, phase)
-        seconds = _seconds(size, phase, rounds)
+        seconds = _seconds(size, phase, rounds, device)
         if _loss(seconds, auto) > _DOUBTED_LOSS:
-            seconds = _seconds(size, phase, 3 * rounds, hasty=False)
+            seconds = _seconds(size, phase, 3 * rounds, device, hasty=False)
         record[phase] = {**seconds, "auto": auto, "loss": _loss(seconds, auto)}
     return record
 
@@ -125,11 +125,11 @@ def _loss(seconds: dict[Way, float], taken: Way) -> float:
     return seconds[taken] / min(seconds.values()) - 1
 
 
-def _seconds(size: Size, phase: Phase, rounds: int, hasty: bool = True) -> dict[Way, float]:
+def _seconds(size: Size, phase: Phase, rounds: int, device: str | torch.device, hasty: bool = True) -> dict[Way, float]:
     """Medians of both ways; ``hasty`` is content with one round where that is slow and clear."""
     shape = (as_group(size.group).order * size.batch, size.width, size.map_size, size.map_size)
-    features = torch.rand(shape).to(memory_format=torch.channels_last)
-    calls = {way: _call(size.layer(way), phase, features) for way in WAYS}
+    features = torch.rand(shape, device=device).to(memory_format=torch.channels_last)
+    calls = {way: _call(size.layer(way).to(device), phase, features) for way in WAYS}
     timings = interleaved(calls, 1, warm_up=1)
     slower, faster = (pick(timings.median(way) for way in WAYS) for pick in (max, min))
     if not (hasty and slower > _CLEAR * faster and slower + faster > _SLOW):

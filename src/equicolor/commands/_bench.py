@@ -39,7 +39,7 @@ def bench(
         rounds: of each interleaved loop; by default 15, and 7 for layers.
         batch: images; by default 128 for z2cnn, lift and data, and 32 for everything else.
         threads: of the CPU; by default as many as PyTorch takes.
-        device: where the networks run, cpu or cuda.
+        device: where networks and layers run, cpu or cuda.
         folder: where bench.json and cost.png go.
 
     Example:
@@ -71,6 +71,7 @@ def bench(
         "rounds": rounds,
         "layer_rounds": rounds,
         "batch": batch,
+        "lift_batch": batch,
         "device": str(chosen_device(device)),
     }
     plan = replace(QUICK if quick else FULL, **{name: value for name, value in given.items() if value})
