@@ -15,14 +15,12 @@ Bytes = npt.NDArray[np.uint8]
 def turned_hues(image: Any, order: int) -> Tensor:
     """A PIL image under every turn of hue by 360°/order, through 8-bit HSV: ``(order, 3, H, W)`` in [0, 1]."""
     pil = require("PIL.Image", "comparing with PIL")
-    hsv = np.array(image.convert("HSV"))
+    hue, saturation, value = image.convert("HSV").split()
+    angles = np.asarray(hue)
     turned = []
     for element in range(order):
-        moved = hsv.copy()
-        moved[..., 0] += np.uint8(256 * element // order)  # wraps around
-        rgb = np.array(
-            pil.merge("HSV", [pil.fromarray(channel) for channel in np.moveaxis(moved, -1, 0)]).convert("RGB")
-        )
+        moved = pil.fromarray(angles + np.uint8(256 * element // order))  # wraps around
+        rgb = np.array(pil.merge("HSV", (moved, saturation, value)).convert("RGB"))
         turned.append(torch.from_numpy(rgb).permute(2, 0, 1).float() / 255)
     return torch.stack(turned)
 

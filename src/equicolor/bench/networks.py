@@ -143,7 +143,7 @@ def _call(model: nn.Module, mode: Mode, phase: Phase, images: Tensor, labels: Te
 
 
 def _counts(model: nn.Module, images: Tensor) -> dict[str, int]:
-    """Facts of a network that do not depend on whether it is compiled."""
+    """Counted before anything is compiled: a compiler's kernels cannot be looked into."""
     work = multiply_adds(model, images)
     return {"multiply_adds": work.convolutions, "multiply_adds_with_transforms": work.total}
 
