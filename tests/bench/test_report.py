@@ -39,12 +39,12 @@ def test_a_network_has_a_table_for_each_phase():
 def test_the_worst_of_the_sweep_come_first():
     def layer(width, loss):
         phase = {"direct": 0.002, "fast": 0.001, "auto": "fast", "loss": loss}
-        shape = {"group": "hue4", "kernel": 3, "width_in": width, "map_size": 8}
+        shape = {"group": "hue4", "kernel": 3, "width_in": width, "width_out": width, "map_size": 8}
         return {**shape, "training": phase, "inference": {**phase, "loss": 0.0}}
 
     summary = {"timings": 4, "worst_loss": 0.3, "mean_loss": 0.1, "share_within_5_percent": 0.5}
     (table,) = tables({"layers": [layer(8, 0.1), layer(16, 0.3)], "layers_summary": summary})
-    assert [row[2] for row in table.rows[:2]] == ["16", "8"]
+    assert [row[2] for row in table.rows[:2]] == ["16→16", "8→8"]
     assert "50.0% of 4 timings" in table.title
     assert "worst 30.0%" in table.title
 

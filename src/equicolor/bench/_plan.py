@@ -63,7 +63,8 @@ class Plan:
                     measure_network(name, which, rounds=self.rounds, batch=self.batch, device=self.device, say=say),
                 )
         if "layers" in self.parts:
-            sizes = list(layers.sweep(self.layer_groups, self.layer_widths, self.layer_maps, batch=self.batch or 32))
+            sizes = layers.sweep(self.layer_groups, self.layer_widths, self.layer_maps, batch=self.batch or 32)
+            sizes += layers.sizes_in("z2cnn", self.layer_groups, self.batch or 128, 28)  # the smallest in the paper
             records = []
             for index, size in enumerate(sizes):
                 if index % 20 == 0:

@@ -68,14 +68,14 @@ def _layer_table(records: list[Record], summary: dict[str, float]) -> Table:
     share = f"{summary['share_within_5_percent']:.1%} of {summary['timings']:,} timings within 5 %"
     loss = f"mean loss {summary['mean_loss']:.1%}, worst {summary['worst_loss']:.1%}"
     title = f"auto against the better of direct and fast: {share}, {loss}; where it loses most:"
-    columns = ("group", "kernel", "width", "map", "phase", "direct", "fast", "auto", "loss")
+    columns = ("group", "kernel", "channels", "map", "phase", "direct", "fast", "auto", "loss")
     every = [(r[phase]["loss"], r, phase) for r in records for phase in PHASES]
     every.sort(key=lambda each: -each[0])
     rows = [
         (
             r["group"],
             f"{r['kernel']}×{r['kernel']}",
-            str(r["width_in"]),
+            f"{r['width_in']}→{r['width_out']}",
             f"{r['map_size']}×{r['map_size']}",
             phase,
             f"{1e3 * r[phase]['direct']:.3f} ms",

@@ -1,17 +1,20 @@
 """One group convolution, fast against direct, over sizes: the measurement behind ``algorithm="auto"``."""
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any, Literal, TypeAlias
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from equicolor import algorithms
 from equicolor.bench._timing import interleaved
 from equicolor.bench.networks import PHASES, Phase
 from equicolor.groups import group as as_group
+from equicolor.measure import evaluating
+from equicolor.models import create_model
 from equicolor.nn import GroupConv2d
 from equicolor.nn._base import Choice
 
@@ -34,29 +37,34 @@ _LEAST_SECONDS, _MOST_ROUNDS = 0.2, 60
 
 @dataclass(frozen=True)
 class Size:
-    """What is convolved: ``batch`` images of ``map_size`` squared pixels, ``width`` channels in and out."""
+    """What is convolved: ``batch`` images of ``map_size`` squared pixels, by one square kernel."""
 
     group: str
     kernel: int
-    width: int
+    width_in: int
+    width_out: int
     map_size: int
     batch: int = 32
+    stride: int = 1
+    padding: int = 0
 
     @property
     def fits(self) -> bool:
         """Whether it is measured at all."""
         n = as_group(self.group).order
-        feature = 4 * n * self.batch * self.width * self.map_size**2
-        return feature <= _LARGEST_FEATURE and 4 * (n * self.width * self.kernel) ** 2 <= _LARGEST_BANK
+        feature = 4 * n * self.batch * max(self.width_in, self.width_out) * self.map_size**2
+        bank = 4 * n * n * self.width_in * self.width_out * self.kernel**2
+        return feature <= _LARGEST_FEATURE and bank <= _LARGEST_BANK
 
     def layer(self, algorithm: Choice) -> GroupConv2d:
-        """Without a bias, padded to keep the size, in channels_last."""
+        """Without a bias, in channels_last."""
         layer = GroupConv2d(
             self.group,
-            self.width,
-            self.width,
+            self.width_in,
+            self.width_out,
             self.kernel,
-            padding=self.kernel // 2,
+            self.stride,
+            self.padding,
             bias=False,
             algorithm=algorithm,
         )
@@ -69,29 +77,44 @@ def sweep(
     maps: Sequence[int] = MAPS,
     kernels: Sequence[int] = KERNELS,
     batch: int = 32,
-) -> Iterator[Size]:
+) -> list[Size]:
     """The sizes to measure: features up to 40 MB, and filter banks up to 256 MB, which direct builds and fast does not.
 
-    >>> [(size.width, size.map_size) for size in sweep(["hue12"], [64, 512], [16, 56], [3])]
+    >>> [(size.width_in, size.map_size) for size in sweep(["hue12"], [64, 512], [16, 56], [3])]
     [(64, 16)]
     """
-    every = (Size(g, k, w, m, batch) for g in groups for k in kernels for w in widths for m in maps)
-    return (size for size in every if size.fits)
+    every = product(groups, kernels, widths, maps)
+    sizes = (Size(g, kernel, w, w, m, batch, padding=kernel // 2) for g, kernel, w, m in every)
+    return [size for size in sizes if size.fits]
+
+
+def sizes_in(network: str, groups: Sequence[str], batch: int, side: int) -> list[Size]:
+    """The sizes of the layers of a network of the zoo, each once.
+
+    >>> [(size.width_in, size.width_out, size.map_size) for size in sizes_in("z2cnn", ["hue4"], 128, 28)][:3]
+    [(3, 10, 28), (10, 10, 26), (10, 10, 12)]
+    """
+    found: list[Size] = []
+    for name in groups:
+        model = create_model(network, name)
+
+        def note(layer: nn.Module, inputs: tuple[Tensor, ...], name: str = name) -> None:
+            if isinstance(layer, GroupConv2d) and not isinstance(layer.padding, str):
+                kernel, stride, padding = layer.kernel_size[0], layer.stride[0], layer.padding[0]
+                widths = layer.in_channels, layer.out_channels
+                found.append(Size(name, kernel, *widths, inputs[0].shape[-1], batch, stride, padding))
+
+        for layer in model.modules():
+            layer.register_forward_pre_hook(note)
+        with evaluating(model):
+            model(torch.rand(1, 3, side, side))
+    return list(dict.fromkeys(found))
 
 
 def measure_layer(size: Size, rounds: int = 7, device: str | torch.device = "cpu") -> dict[str, Any]:
     """Times both ways, for training (forward and backward) and inference (frozen), and says what ``auto`` loses."""
     group = as_group(size.group)
-    record: dict[str, Any] = {
-        "group": size.group,
-        "order": group.order,
-        "rank": algorithms.fast(group).rank,
-        "width_in": size.width,
-        "width_out": size.width,
-        "map_size": size.map_size,
-        "kernel": size.kernel,
-        "batch": size.batch,
-    }
+    record: dict[str, Any] = {**asdict(size), "order": group.order, "rank": algorithms.fast(group).rank}
     for phase in PHASES:
         auto = taken_by_auto(size, phase)
         seconds = _seconds(size, phase, rounds, device)
@@ -127,7 +150,7 @@ def _loss(seconds: dict[Way, float], taken: Way) -> float:
 
 def _seconds(size: Size, phase: Phase, rounds: int, device: str | torch.device, hasty: bool = True) -> dict[Way, float]:
     """Medians of both ways; ``hasty`` is content with one round where that is slow and clear."""
-    shape = (as_group(size.group).order * size.batch, size.width, size.map_size, size.map_size)
+    shape = (as_group(size.group).order * size.batch, size.width_in, size.map_size, size.map_size)
     features = torch.rand(shape, device=device).to(memory_format=torch.channels_last)
     calls = {way: _call(size.layer(way).to(device), phase, features) for way in WAYS}
     timings = interleaved(calls, 1, warm_up=1)
@@ -148,7 +171,7 @@ def _call(layer: GroupConv2d, phase: Phase, features: Tensor) -> Callable[[], ob
 
         return infer
     learning = features.detach().requires_grad_()
-    gradient = torch.ones_like(features)  # as a norm behind it would hand one down
+    gradient = torch.ones_like(layer(features))  # as a norm behind it would hand one down
 
     def step() -> None:
         layer.zero_grad()
