@@ -43,14 +43,6 @@ def test_a_ratio_does_not_see_that_the_machine_slows_down():
     assert Timings({"plain": [1, 1, 9], "group": [2, 2, 2]}).ratio("group", "plain") == 2
 
 
-def test_a_budget_ends_the_rounds_but_not_before_there_are_three():
-    clock = Clock()
-    long = interleaved({"a": clock.candidate("a", 1)}, rounds=9, warm_up=0, budget=0.5, clock=clock)
-    assert len(long.seconds["a"]) == 3
-    short = interleaved({"a": clock.candidate("a", 1)}, rounds=9, warm_up=0, budget=4.5, clock=clock)
-    assert len(short.seconds["a"]) == 5
-
-
 def test_no_rounds_are_refused():
     with pytest.raises(ValueError, match="at least one round"):
         interleaved({}, rounds=0)

@@ -1,6 +1,5 @@
 """Interleaved medians: the machine's noise falls on everything that is compared alike."""
 
-import math
 import statistics
 import time
 from collections.abc import Callable, Hashable, Mapping
@@ -11,8 +10,6 @@ import torch
 
 Call = Callable[[], object]
 Name = TypeVar("Name", bound=Hashable)
-#: Rounds that are run however long they take.
-_LEAST_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,6 @@ def interleaved(
     rounds: int = 15,
     warm_up: int = 2,
     *,
-    budget: float = math.inf,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Timings[Name]:
     """Times every candidate once in each round. Every other round runs backwards: nobody always has the same neighbour.
@@ -50,7 +46,6 @@ def interleaved(
         candidates: what to call, by name.
         rounds: how many.
         warm_up: calls of each that are not counted.
-        budget: seconds after which no further round begins, once there are three.
         clock: what tells the time.
     """
     if rounds < 1:
@@ -60,10 +55,8 @@ def interleaved(
             candidate()
     _wait_for_accelerator()
     seconds: dict[Name, list[float]] = {name: [] for name in candidates}
-    names, begin = list(candidates), clock()
+    names = list(candidates)
     for index in range(rounds):
-        if index >= _LEAST_ROUNDS and clock() - begin > budget:
-            break
         for name in names if index % 2 == 0 else reversed(names):
             start = clock()
             candidates[name]()
