@@ -18,10 +18,8 @@ format: $(VENV)/installed-dev  ## mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/installed-dev  ## speed, as ratios
-	$(BIN)/python benchmarks/lift.py
-	$(BIN)/python benchmarks/group_conv.py
-	$(BIN)/python benchmarks/data.py
+bench: $(VENV)/installed-train  ## speed, as ratios, in a minute or two; 'equicolor bench' measures everything
+	$(BIN)/equicolor bench --quick
 
 clean:  ## remove the environment and what tools leave behind
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

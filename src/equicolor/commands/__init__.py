@@ -5,6 +5,7 @@ They print what they find and return it. Heavy libraries are imported by the com
 its option on the command line has not.
 """
 
+from equicolor.commands._bench import bench
 from equicolor.commands._evaluate import evaluate
 from equicolor.commands._inspect import inspect
 from equicolor.commands._lists import data, models
@@ -13,6 +14,6 @@ from equicolor.commands._reproduce import reproduce
 from equicolor.commands._sort import sort
 from equicolor.commands._train import train
 
-COMMANDS = (train, evaluate, predict, sort, inspect, reproduce, models, data)
+COMMANDS = (train, evaluate, predict, sort, inspect, reproduce, bench, models, data)
 
-__all__ = ["COMMANDS", "data", "evaluate", "inspect", "models", "predict", "reproduce", "sort", "train"]
+__all__ = ["COMMANDS", "bench", "data", "evaluate", "inspect", "models", "predict", "reproduce", "sort", "train"]

@@ -1,0 +1,94 @@
+"""What is measured and how thoroughly, in full and quickly; and one run of it."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+from equicolor.bench import layers
+from equicolor.bench._machine import machine
+from equicolor.bench.data import measure_data
+from equicolor.bench.lift import measure_lift
+from equicolor.bench.networks import GROUPS, NETWORKS, Mode, candidates, measure_network
+
+Part: TypeAlias = Literal["networks", "layers", "lift", "data"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured. As it stands, in full: hours on two cores, most of them spent compiling.
+
+    Attributes:
+        parts: which measurements.
+        networks, network_groups, network_modes: of whole networks.
+        layer_groups, layer_widths, layer_maps, layer_rounds: of the sweep over single convolutions.
+        modes: of lift and data.
+        rounds: of the interleaved loops, but for those of the layers, which are many.
+        batch: images of networks and layers; None for what is usual, see there.
+        lift_batch: images of lift and data.
+        device: where networks and layers run.
+    """
+
+    parts: tuple[Part, ...] = ("networks", "layers", "lift", "data")
+    networks: tuple[str, ...] = NETWORKS
+    network_groups: tuple[str, ...] = GROUPS
+    network_modes: tuple[Mode, ...] = ("eager", "compiled")
+    layer_groups: tuple[str, ...] = layers.GROUPS
+    layer_widths: tuple[int, ...] = layers.WIDTHS
+    layer_maps: tuple[int, ...] = layers.MAPS
+    layer_rounds: int = 7
+    modes: tuple[Mode, ...] = ("eager", "compiled")
+    rounds: int = 15
+    batch: int | None = None
+    lift_batch: int = 128
+    device: str = "cpu"
+
+    def run(self, say: Callable[[str], None] = lambda _: None) -> Iterator[dict[str, Any]]:
+        """Measures, and gives all results so far whenever there are new ones."""
+        began = time.perf_counter()
+        results: dict[str, Any] = {"machine": machine(self.device), "plan": asdict(self)}
+        for name, records in self._measurements(say):
+            results[name] = [*results.get(name, []), *records]
+            if name == "layers":
+                results["layers_summary"] = layers.summary(records)
+            results["seconds"] = time.perf_counter() - began
+            yield results
+
+    def _measurements(self, say: Callable[[str], None]) -> Iterator[tuple[Part, list[dict[str, Any]]]]:
+        if "networks" in self.parts:
+            which = candidates(self.network_groups, self.network_modes)
+            for name in self.networks:
+                yield (
+                    "networks",
+                    measure_network(name, which, rounds=self.rounds, batch=self.batch, device=self.device, say=say),
+                )
+        if "layers" in self.parts:
+            sizes = layers.sweep(self.layer_groups, self.layer_widths, self.layer_maps, batch=self.batch or 32)
+            sizes += layers.sizes_in("z2cnn", self.layer_groups, self.batch or 128, 28)  # the smallest in the paper
+            records = []
+            for index, size in enumerate(sizes):
+                if index % 20 == 0:
+                    say(f"layers: {index} of {len(sizes)} sizes")
+                records.append(layers.measure_layer(size, self.layer_rounds, self.device))
+            yield "layers", records
+        if "lift" in self.parts:
+            say("lift")
+            yield "lift", measure_lift(self.modes, self.rounds, self.lift_batch)
+        if "data" in self.parts:
+            say("data")
+            yield "data", measure_data(self.modes, self.rounds, self.lift_batch)
+
+
+FULL = Plan()
+#: A version of a minute or two: of networks, one and eager, in small batches; of the compiler, the lift alone.
+QUICK = Plan(
+    networks=("resnet44",),
+    network_groups=("hue4", "hue12", "sat3"),
+    network_modes=("eager",),
+    layer_groups=("hue4",),
+    layer_widths=(8, 32, 128),
+    layer_maps=(8, 32),
+    layer_rounds=3,
+    rounds=3,
+    batch=8,
+)

@@ -1,0 +1,48 @@
+"""Lifting images to a hue group, against 8-bit PIL images one by one; one element, against kornia's conversion."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from equicolor import color
+from equicolor.bench import _pil
+from equicolor.bench._compile import compiling
+from equicolor.bench._timing import interleaved
+from equicolor.bench.networks import Mode
+from equicolor.data._lazy import require
+from equicolor.groups import Hue
+
+_PIL, _KORNIA = "PIL, 8 bit, one by one", "kornia, to HSV and back: one element"
+
+
+def measure_lift(
+    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128, order: int = 4, side: int = 32
+) -> list[dict[str, Any]]:
+    """Seconds for each way and image; how many times faster than PIL's, and, of one element, than kornia's."""
+    kornia = require("kornia.color", "comparing with kornia")
+    images = torch.rand(batch, 3, side, side, generator=torch.Generator().manual_seed(0))
+    group, degrees = Hue(order), 360 / order
+    whole: dict[str, Callable[[], object]] = {_PIL: lambda: _pil.lift(images, order)}
+    one: dict[str, Callable[[], object]] = {
+        _KORNIA: lambda: kornia.hsv_to_rgb(kornia.rgb_to_hsv(images)),
+        "equicolor, one element": lambda: color.shift_hue(images, degrees),
+    }
+    if "eager" in modes:
+        whole["equicolor lift"] = lambda: group.lift(images)
+    if "compiled" in modes:
+        compiled = torch.compile(group.lift, fullgraph=True, dynamic=False)
+        whole["equicolor lift, compiled"] = lambda: compiled(images)
+    with compiling():
+        timings = interleaved({**whole, **one}, rounds)
+    shared = {"group": f"hue{order}", "batch": batch, "image_size": side}
+    return [
+        {
+            "way": way,
+            **shared,
+            "seconds_per_image": timings.median(way) / batch,
+            "times_faster_than_pil": timings.ratio(_PIL, way) if way in whole else None,
+            "times_faster_than_kornia": timings.ratio(_KORNIA, way) if way in one else None,
+        }
+        for way in (*whole, *one)
+    ]

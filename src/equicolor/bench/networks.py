@@ -1,0 +1,168 @@
+"""Whole networks: each group against the plain network of as many parameters, in the same rounds."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from equicolor import algorithms
+from equicolor.bench._compile import compile_blocks, compiling
+from equicolor.bench._memory import peak_memory
+from equicolor.bench._timing import Timings, interleaved
+from equicolor.bench._work import multiply_adds
+from equicolor.deploy import optimize_for_inference
+from equicolor.groups import group as as_group
+from equicolor.models import create_model
+from equicolor.nn._base import Choice
+
+Mode: TypeAlias = Literal["eager", "compiled"]
+Phase: TypeAlias = Literal["training", "inference"]
+PHASES: tuple[Phase, ...] = ("training", "inference")
+
+NETWORKS = ("resnet44", "resnet18", "z2cnn")
+GROUPS = ("hue3", "hue4", "hue8", "hue12", "sat3", "hue4-sat3")
+#: The groups whose ``direct`` and ``fast`` are timed beside ``auto``: they show the cost against n.
+COMPARED = ("hue4", "hue8", "hue12")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One network in one way of running it. Without a group, it is the plain one."""
+
+    group: str | None
+    algorithm: Choice = "auto"
+    mode: Mode = "eager"
+
+    @property
+    def plain(self) -> "Candidate":
+        """What it is compared to."""
+        return Candidate(None, "auto", self.mode)
+
+    def __str__(self) -> str:
+        return f"{self.group or 'plain'}, {self.algorithm}, {self.mode}"
+
+
+def candidates(
+    groups: Iterable[str], modes: Iterable[Mode] = ("eager", "compiled"), compared: Sequence[str] = COMPARED
+) -> list[Candidate]:
+    """The plain network and ``auto`` on each group in each mode; of ``compared`` both algorithms, eager.
+
+    >>> [str(each) for each in candidates(["hue3", "hue4"], ["eager"])]
+    ['plain, auto, eager', 'hue3, auto, eager', 'hue4, auto, eager', 'hue4, fast, eager', 'hue4, direct, eager']
+    """
+    both: tuple[Choice, ...] = ("fast", "direct")
+    found = []
+    for mode in modes:
+        for group in (None, *groups):
+            found.append(Candidate(group, "auto", mode))
+            if mode == "eager" and group in compared:
+                found += [Candidate(group, algorithm) for algorithm in both]
+    return found
+
+
+def measure_network(
+    name: str,
+    which: Sequence[Candidate],
+    *,
+    rounds: int = 15,
+    batch: int | None = None,
+    device: str | torch.device = "cpu",
+    say: Callable[[str], None] = lambda _: None,
+) -> list[dict[str, Any]]:
+    """Times a training step and inference of every candidate, in channels_last, and counts memory and multiply-adds.
+
+    A training step is forward, cross-entropy, backward and a step of SGD with momentum; inference is that of
+    :func:`equicolor.optimize_for_inference`. Ratios are to the plain network in the same mode and round.
+
+    Args:
+        name: of a network of the zoo.
+        which: the candidates, the plain network in each of their modes among them.
+        rounds: of the interleaved loop; each phase has one, with all candidates in it.
+        batch: images; by default 128 for z2cnn, as the paper trains it, and 32 for the others.
+        device: where.
+        say: told what is about to be done.
+    """
+    side = 28 if name == "z2cnn" else 32
+    count = batch or (128 if name == "z2cnn" else 32)
+    torch.manual_seed(0)
+    images = torch.rand(count, 3, side, side, device=device).to(memory_format=torch.channels_last)
+    labels = torch.randint(10, (count,), device=device)
+    groups = {each.group for each in which}
+    parameters = {group: create_model(name, group, num_classes=10).num_parameters for group in groups}
+    records = []
+    for phase in PHASES:
+        say(f"{name}, {phase}: {len(which)} networks, {rounds} rounds")
+        with compiling():
+            built = {each: _build(name, each, phase, device) for each in which}
+            counts = {each: _counts(model, images) for each, model in built.items()}
+            calls = {each: _call(model, each.mode, phase, images, labels) for each, model in built.items()}
+            timings = interleaved(calls, rounds)
+            memory = {each: peak_memory(call, device) for each, call in calls.items()}
+        for each in which:
+            shared = {
+                "network": name,
+                "phase": phase,
+                "batch": count,
+                "image_size": side,
+                "parameters": parameters[each.group],
+            }
+            records.append({**shared, **_record(each, timings, memory, counts)})
+    return records
+
+
+def _build(name: str, candidate: Candidate, phase: Phase, device: str | torch.device) -> nn.Module:
+    torch.manual_seed(0)
+    model: nn.Module = create_model(name, candidate.group, num_classes=10, algorithm=candidate.algorithm).to(device)
+    model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return optimize_for_inference(model) if phase == "inference" else model.train()
+
+
+def _call(model: nn.Module, mode: Mode, phase: Phase, images: Tensor, labels: Tensor) -> Callable[[], object]:
+    """What is timed."""
+    if mode == "compiled":
+        compile_blocks(model)
+
+    @torch.inference_mode()
+    def infer() -> Tensor:
+        logits: Tensor = model(images)
+        return logits
+
+    if phase == "inference":
+        return infer
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+
+    def step() -> None:
+        F.cross_entropy(model(images), labels).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step
+
+
+def _counts(model: nn.Module, images: Tensor) -> dict[str, int]:
+    """Counted before anything is compiled: a compiler's kernels cannot be looked into."""
+    work = multiply_adds(model, images)
+    return {"multiply_adds": work.convolutions, "multiply_adds_with_transforms": work.total}
+
+
+def _record(
+    each: Candidate, timings: Timings[Candidate], memory: dict[Candidate, int], counts: dict[Candidate, dict[str, int]]
+) -> dict[str, Any]:
+    group = None if each.group is None else as_group(each.group)
+    return {
+        "group": each.group,
+        "order": 1 if group is None else group.order,
+        "rank": 1 if group is None else algorithms.fast(group).rank,
+        "algorithm": each.algorithm,
+        "mode": each.mode,
+        **counts[each],
+        "multiply_adds_ratio": counts[each]["multiply_adds"] / counts[each.plain]["multiply_adds"],
+        "seconds": timings.median(each),
+        "ratio": timings.ratio(each, each.plain),
+        "peak_memory": memory[each],
+        "memory_ratio": memory[each] / memory[each.plain],
+        "rounds": len(timings.seconds[each]),
+    }

@@ -1,0 +1,114 @@
+"""``equicolor bench``."""
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from equicolor.commands import _console as console
+
+
+def bench(
+    *,
+    quick: bool = False,
+    parts: Sequence[str] = (),
+    networks: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    modes: Sequence[str] = (),
+    rounds: int | None = None,
+    batch: int | None = None,
+    threads: int | None = None,
+    device: str = "cpu",
+    folder: Path = Path("bench"),
+) -> dict[str, Any]:
+    """Measures what colour equivariance costs: time, peak memory and multiply-adds, as ratios to a plain network.
+
+    Everything that is compared runs in turn, in the same rounds: times are medians over the rounds, ratios medians of
+    the ratios within them. Writes bench.json with all numbers and cost.png with the cost against n.
+
+    Args:
+        quick: a version of a minute or two: one network, few groups, small batches, of the compiler the lift alone.
+        parts: of networks (training step and inference of whole networks), layers (one convolution at many sizes, and
+            what algorithm=auto makes of it), lift (against PIL and kornia) and data (load, augment, lift); by default
+            all.
+        networks: of the zoo, see 'equicolor models'; by default resnet44, resnet18 and z2cnn.
+        groups: of networks and layers, --groups hue4 hue4-sat3
+        modes: eager, compiled; by default both.
+        rounds: of each interleaved loop; by default 15, and 7 for layers.
+        batch: images; by default 128 for z2cnn, lift and data, and 32 for everything else.
+        threads: of the CPU; by default as many as PyTorch takes.
+        device: where networks and layers run, cpu or cuda.
+        folder: where bench.json and cost.png go.
+
+    Example:
+        equicolor bench --parts networks --networks z2cnn --groups hue4 --modes eager --rounds 3 --batch 8
+    """
+    import torch
+
+    from equicolor._open import chosen_device
+    from equicolor.bench import FULL, QUICK
+    from equicolor.bench._report import plot_cost, tables
+    from equicolor.groups import group
+    from equicolor.models import list_models
+
+    _check("--parts", parts, FULL.parts)
+    _check("--modes", modes, FULL.modes)
+    _check("--networks", networks, [name for name in list_models() if name != "segmenter"])
+    for name in groups:
+        group(name)  # says what is wrong with it
+    for option, number in (("--rounds", rounds), ("--batch", batch), ("--threads", threads)):
+        if number is not None and number < 1:
+            raise ValueError(f"{option} must be positive, got {number}")
+    given: dict[str, Any] = {
+        "parts": tuple(parts),
+        "networks": tuple(networks),
+        "network_groups": tuple(groups),
+        "layer_groups": tuple(groups),
+        "network_modes": tuple(modes),
+        "modes": tuple(modes),
+        "rounds": rounds,
+        "layer_rounds": rounds,
+        "batch": batch,
+        "lift_batch": batch,
+        "device": str(chosen_device(device)),
+    }
+    plan = replace(QUICK if quick else FULL, **{name: value for name, value in given.items() if value})
+    several = {"parts": parts, "networks": networks, "groups": groups, "modes": modes}
+    single = {"rounds": rounds, "batch": batch, "threads": threads, "device": device if device != "cpu" else None}
+    results: dict[str, Any] = {"command": _command(quick, several, single), "quick": quick}
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads or before)
+    try:
+        for measured in plan.run(console.note):
+            results |= measured
+            with console.complete_file(folder / "bench.json", "w") as file:  # what is measured is not lost
+                json.dump(results, file, indent=1)
+    finally:
+        torch.set_num_threads(before)
+    written = [folder / "bench.json"]
+    if "networks" in results:
+        written.append(console.write_figure(folder / "cost.png", plot_cost(results["networks"])))
+    for table in tables(results):
+        console.show_table(table.title, table.columns, table.rows, table.left)
+    if quick:
+        print("This was the quick version: small batches and few rounds. Its numbers show that everything works.")
+    console.note(f"{results['seconds']:.0f} s. Written: {', '.join(map(str, written))}")
+    return results
+
+
+def _check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for each in given:
+        if each not in known:
+            raise ValueError(f"{option} takes some of {', '.join(known)}, got {each!r}")
+
+
+def _command(quick: bool, several: Mapping[str, Sequence[str]], single: Mapping[str, object]) -> str:
+    """The command that measures the same again."""
+    words = ["equicolor", "bench", *(["--quick"] if quick else [])]
+    for name, values in several.items():
+        words += [f"--{name}", *values] if values else []
+    for name, value in single.items():
+        words += [f"--{name}", str(value)] if value else []
+    return shlex.join(words)

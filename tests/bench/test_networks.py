@@ -1,0 +1,59 @@
+"""Whole networks: who is compared with whom, and what is recorded of it."""
+
+from functools import partial
+
+import pytest
+
+from equicolor.bench import networks
+from equicolor.bench.networks import Candidate, candidates, measure_network
+
+
+def test_every_mode_has_its_own_plain_network():
+    which = candidates(["hue3", "hue8"])
+    assert {each.plain for each in which} == {Candidate(None), Candidate(None, mode="compiled")} <= set(which)
+    assert [each for each in which if each.algorithm != "auto"] == [
+        Candidate("hue8", "fast"),
+        Candidate("hue8", "direct"),
+    ]
+
+
+def test_all_candidates_are_timed_in_one_loop_for_each_phase(monkeypatch):
+    seen = []
+
+    def spy(calls, rounds):
+        seen.append(list(calls))
+        return interleaved(calls, rounds, warm_up=0)
+
+    interleaved = networks.interleaved
+    monkeypatch.setattr(networks, "interleaved", spy)
+    which = candidates(["hue2", "sat3"], ["eager"])
+    measure_network("z2cnn", which, rounds=1, batch=2)
+    assert seen == [which, which]
+
+
+def test_a_record_says_what_a_network_costs_relative_to_the_plain_one():
+    which = [Candidate(None), Candidate("hue4", "fast"), Candidate("hue4", "direct")]
+    records = measure_network("z2cnn", which, rounds=1, batch=2)
+    assert [record["phase"] for record in records] == ["training"] * 3 + ["inference"] * 3
+    for plain, fast, direct in (records[:3], records[3:]):
+        assert plain["ratio"] == plain["memory_ratio"] == plain["multiply_adds_ratio"] == 1
+        assert (plain["group"], plain["order"], plain["rank"]) == (None, 1, 1)
+        assert (fast["order"], fast["rank"], fast["batch"], fast["image_size"]) == (4, 5, 2, 28)
+        assert fast["parameters"] == direct["parameters"] == 25_620
+        assert fast["ratio"] == pytest.approx(fast["seconds"] / plain["seconds"])  # of a single round
+        assert fast["multiply_adds"] == pytest.approx(direct["multiply_adds"] * 5 / 16)
+        assert fast["peak_memory"] > plain["peak_memory"] > 0
+    assert records[0]["peak_memory"] > records[3]["peak_memory"]  # training keeps what inference lets go
+
+
+def test_compiled_networks_are_timed_beside_eager_ones(monkeypatch):
+    """With a backend that compiles nothing, to be quick; blocks and limits are those of the real one."""
+    monkeypatch.setattr(networks, "compile_blocks", partial(networks.compile_blocks, backend="eager"))
+    records = measure_network("z2cnn", candidates(["hue2"]), rounds=1, batch=2)
+    assert [(r["group"], r["mode"]) for r in records[:4]] == [
+        (None, "eager"),
+        ("hue2", "eager"),
+        (None, "compiled"),
+        ("hue2", "compiled"),
+    ]
+    assert all(r["ratio"] == 1 for r in records if r["group"] is None)
