@@ -172,3 +172,24 @@ def test_onnxruntime_gives_the_same_logits_for_any_batch(group, tmp_path):
             expected = model(images)
         (logits,) = session.run(["logits"], {"images": images.numpy()})
         torch.testing.assert_close(torch.from_numpy(logits), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_activations_write_over_what_nothing_else_reads_and_over_nothing_else():
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(4, 4, 3, padding=1)
+            self.alone, self.heard, self.given, self.last = nn.ReLU(), nn.ReLU(), nn.ReLU(), nn.ReLU()
+
+        def forward(self, images):
+            one = self.alone(self.first(self.given(images - 0.5)))
+            two = self.second(one)
+            return self.last(self.heard(two) + two)
+
+    network = Network().eval()
+    images = torch.rand(2, 3, 6, 6)
+    expected = network(images)
+    optimized = ec.optimize_for_inference(network)
+    torch.testing.assert_close(optimized(images.clone()), expected)
+    assert (optimized.alone.inplace, optimized.last.inplace) == (True, True)
+    assert (optimized.heard.inplace, optimized.given.inplace) == (False, False)

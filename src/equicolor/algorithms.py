@@ -28,6 +28,9 @@ from equicolor.groups import Factor, Group, Hue
 Matrix = tuple[tuple[float, ...], ...]
 _Array = npt.NDArray[np.float64]
 
+#: So many terms of sums at most are written out to a compiler, which takes about as long over each as over a layer.
+_MOST_TERMS = 48
+
 
 @dataclass(frozen=True)
 class Algorithm:
@@ -151,11 +154,11 @@ def truncated(m: int) -> Algorithm:
 def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor], fuse: bool = True) -> Tensor:
     """``matrix`` applied along the group: ``(columns·B, *)``, whole or in slabs ``(B, *)``, to ``(rows·B, *)``.
 
-    Eager, one matrix product is fastest. To a compiler the sums are written out, unless ``fuse`` is False, so that it
-    fuses them with what stands before and after. Channels-last features stay so.
+    Eager, one matrix product is fastest. To a compiler the sums are written out, unless they are many or ``fuse`` is
+    False, so that it fuses them with what stands before and after. Channels-last features stay so.
     """
     columns = len(matrix[0])
-    if fuse and torch.compiler.is_compiling():
+    if fuse and torch.compiler.is_compiling() and _terms(matrix) <= _MOST_TERMS:
         slabs = unstack(parts, columns) if isinstance(parts, Tensor) else parts
         return torch.cat([_weighted_sum(row, slabs) for row in matrix])
     stacked = parts if isinstance(parts, Tensor) else torch.cat(list(parts))
@@ -189,6 +192,10 @@ def is_channels_last(features: Tensor) -> bool:
         and not features.is_contiguous()
         and features.is_contiguous(memory_format=torch.channels_last)
     )
+
+
+def _terms(matrix: Matrix) -> int:
+    return sum(weight != 0 for row in matrix for weight in row)
 
 
 def _weighted_sum(weights: Sequence[float], slabs: Sequence[Tensor]) -> Tensor:

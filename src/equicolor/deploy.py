@@ -1,10 +1,11 @@
 """Deployment: a network made ready for inference, and exported to ONNX."""
 
 import copy
+import operator
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx, nn
@@ -19,9 +20,9 @@ def optimize_for_inference(model: nn.Module) -> nn.Module:
     """A copy of ``model`` that computes the same, faster: for inference only, and ready for ``torch.compile``.
 
     Batch norms that follow a convolution are folded into it, where the network's forward can be traced by ``torch.fx``,
-    and the filters of group convolutions are transformed once instead of in every forward (see
-    :meth:`GroupConv2d.freeze`). The given model is left as it is. Save before, not after: a frozen network cannot be
-    trained or loaded.
+    activations then write over what nothing else reads, and the filters of group convolutions are transformed once
+    instead of in every forward (see :meth:`GroupConv2d.freeze`). The given model is left as it is. Save before, not
+    after: a frozen network cannot be trained or loaded.
 
     >>> from equicolor.models import create_model
     >>> model = create_model("z2cnn", group="hue4").eval()
@@ -30,8 +31,11 @@ def optimize_for_inference(model: nn.Module) -> nn.Module:
     """
     optimized = copy.deepcopy(model).eval()
     with torch.no_grad():
-        for convolution, norm in _foldable(optimized):
+        calls = _calls(optimized)
+        for convolution, norm in _foldable(calls):
             _fold(optimized, convolution, norm)
+        for activation in _replaceable(calls):
+            activation.inplace = True
         for layer in optimized.modules():
             if isinstance(layer, GroupConvBase):
                 layer.freeze()
@@ -89,32 +93,56 @@ class _Tracer(fx.Tracer):
         return m.__module__.startswith("equicolor.nn") or super().is_leaf_module(m, module_qualified_name)
 
 
-def _foldable(model: nn.Module) -> list[tuple[str, str]]:
-    """The convolutions that nothing but a batch norm listens to, each with its norm, by name.
+class _Call(NamedTuple):
+    """A layer of a network that is called once, on the result of ``source`` which nothing else listens to."""
 
-    None where a forward cannot be traced: who listens is then not certain.
-    """
-    # What a converted network does around its body is no concern of the norms in it.
+    path: str
+    module: nn.Module
+    source: fx.Node
+    source_path: str = ""
+    source_module: nn.Module | None = None  # where the source is a layer, also called once
+
+
+def _calls(model: nn.Module) -> list[_Call]:
+    """Those of a network. None where its forward cannot be traced: who listens is then not certain."""
+    # What a converted network does around its body is no concern of the layers in it.
     prefix, network = ("body.", model.body) if isinstance(model, Converted) else ("", model)
     try:
         graph = _Tracer().trace(network)
     except Exception:
         return []
-    calls = [node for node in graph.nodes if node.op == "call_module"]
-    uses = Counter(node.target for node in calls)
+    nodes = [node for node in graph.nodes if node.op == "call_module"]
+    uses = Counter(node.target for node in nodes)
     modules = dict(network.named_modules())
-    pairs = []
-    for node in calls:
+    calls = []
+    for node in nodes:
         source: Any = node.args[0] if node.args else None
-        if (
-            isinstance(modules[str(node.target)], nn.BatchNorm2d)
-            and isinstance(source, fx.Node)
-            and source.op == "call_module"
-            and isinstance(modules[str(source.target)], _Convolution)
-            and len(source.users) == uses[node.target] == uses[source.target] == 1
-        ):
-            pairs.append((f"{prefix}{source.target}", f"{prefix}{node.target}"))
-    return pairs
+        if not isinstance(source, fx.Node) or not len(source.users) == uses[node.target] == 1:
+            continue
+        call = _Call(f"{prefix}{node.target}", modules[str(node.target)], source)
+        if source.op == "call_module" and uses[source.target] == 1:
+            call = call._replace(source_path=f"{prefix}{source.target}", source_module=modules[str(source.target)])
+        calls.append(call)
+    return calls
+
+
+def _foldable(calls: list[_Call]) -> list[tuple[str, str]]:
+    """The convolutions that nothing but a batch norm listens to, each with its norm, by name."""
+    return [
+        (call.source_path, call.path)
+        for call in calls
+        if isinstance(call.module, nn.BatchNorm2d) and isinstance(call.source_module, _Convolution)
+    ]
+
+
+def _replaceable(calls: list[_Call]) -> list[nn.ReLU]:
+    """The activations of values that were made just before for them alone, and that they may write over."""
+    return [
+        call.module
+        for call in calls
+        if isinstance(call.module, nn.ReLU)
+        and (call.source.target is operator.add or isinstance(call.source_module, _Convolution | nn.BatchNorm2d))
+    ]
 
 
 def _fold(model: nn.Module, convolution_path: str, norm_path: str) -> None:
