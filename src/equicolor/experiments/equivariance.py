@@ -1,5 +1,6 @@
 """How equivariant are trained networks? The paper's relative error of Hue-4 and CEConv-4, layer by layer."""
 
+import math
 import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -50,8 +51,9 @@ def _run(setting: Setting) -> Outcome:
     tables = [_table(records, rows=[row.label for row in rows])]
     notes = [
         f"Relative errors ‖f(φx) - ϕf(x)‖ / ‖f(φx) + ϕf(x)‖ over {len(images)} test images of block A, φ the hue "
-        "shift; of the whole network it is the error of invariance of its logits. Mean (standard deviation) over seeds. "
-        "CEConv lifts by its first convolution, so its lifting layer is its first feature map; ours is the lift alone.",
+        "shift; of the whole network it is the error of invariance of its logits. Mean (standard deviation) over "
+        "seeds. CEConv lifts by its first convolution, so its lifting layer is its first feature map; ours is the "
+        "lift alone.",
         "The error of ours is rounding: it falls with the precision, CEConv's does not.",
     ]
     return Outcome(records, tables, {"equivariance": _draw(records)}, notes)
@@ -86,7 +88,7 @@ def _shown(values: Sequence[float]) -> str:
 
 
 def _table(records: Sequence[Record], rows: Sequence[str]) -> Table:
-    shifts = [GROUP.degrees(element) for element in GROUP if element]
+    shifts = [GROUP.degrees(element) for element in GROUP.offsets if element]
     lines = []
     for place, layers in PLACES.items():
         for label in rows:
@@ -114,7 +116,7 @@ def _draw(records: Sequence[Record]) -> "Figure":
     colours = {OURS: "C0", CECONV: "C1"}
     figure = Figure(figsize=(13, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(2, 3))
-    shifts = [element for element in GROUP if element]
+    shifts = [element for element in GROUP.offsets if element]
     bars = [(label, place) for place in ("lifting layer", "whole network") for label in labels]
     width = 0.8 / len(bars)
     for number, (label, place) in enumerate(bars):
@@ -145,7 +147,7 @@ def _draw(records: Sequence[Record]) -> "Figure":
             places = [layers.index(layer) for layer in found]
             right.plot(
                 places,
-                [statistics.fmean(values) for values in found.values()],
+                [statistics.fmean(values) or math.nan for values in found.values()],  # 0 has no logarithm
                 style,
                 marker="o",
                 markersize=3,
@@ -155,9 +157,10 @@ def _draw(records: Sequence[Record]) -> "Figure":
             right.fill_between(
                 places, *zip(*((min(v), max(v)) for v in found.values()), strict=True), color=colours[label], alpha=0.15
             )
-    right.set(yscale="log", title="layer by layer; bands: all hue shifts and seeds")
+    right.set(yscale="log")
+    right.set_title("layer by layer; bands: all hue shifts and seeds", fontsize="medium")
     right.set_xticks(range(len(layers)), layers, rotation=90, fontsize="small")
-    right.legend(fontsize="small", loc="center right")
+    right.legend(fontsize="small", loc="center", bbox_to_anchor=(0.5, 0.3))
     for axes in (left, right):
         axes.grid(axis="y", alpha=0.3)
     return figure

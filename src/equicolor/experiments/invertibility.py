@@ -3,6 +3,7 @@
 CEConv's is a rotation of RGB about the grey axis, clamped into the cube: what is clamped is lost.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -39,8 +40,9 @@ def restored(images: Tensor, move: Callable[[Tensor, float], Tensor], order: int
 
 def restored_image_errors(images: Tensor, move: Callable[[Tensor, float], Tensor], order: int) -> Tensor:
     """The relative error ‖x' - x‖ / ‖x‖ of each image x and what is restored of it, x': ``(B,)``."""
-    difference = (restored(images, move, order) - images).flatten(1).norm(dim=1)
-    return difference / images.flatten(1).norm(dim=1).clamp(min=torch.finfo(images.dtype).tiny)
+    difference: Tensor = (restored(images, move, order) - images).flatten(1).norm(dim=1)
+    size: Tensor = images.flatten(1).norm(dim=1).clamp(min=torch.finfo(images.dtype).tiny)
+    return difference / size
 
 
 def _run(setting: Setting) -> Outcome:
@@ -53,13 +55,12 @@ def _run(setting: Setting) -> Outcome:
             notes.append(f"Without photographs: {error}")
     records: list[Record] = []
     for name, images in sets.items():
+        parts = [images[start : start + 1000] for start in range(0, len(images), 1000)]
         for precision in (torch.float32, torch.float64):
             setting.say(f"{len(images):,} images of {name}, {str(precision)[6:]}")
             for method, move in MOVES.items():
                 for order in ORDERS:
-                    errors = torch.cat(
-                        [restored_image_errors(part.to(precision), move, order) for part in images.split(1000)]
-                    )
+                    errors = torch.cat([restored_image_errors(part.to(precision), move, order) for part in parts])
                     records.append(
                         {
                             "images": name,
@@ -109,7 +110,8 @@ def _draw_errors(records: list[Record]) -> "Figure":
             errors = [_error(records, images=name, method=method, order=n, precision="float32") for n in ORDERS]
             label = f"{method}, {name}"
             plain.plot(ORDERS, [100 * e for e in errors], style, color=colour, marker="o", markersize=4, label=label)
-            logarithmic.plot(ORDERS, errors, style, color=colour, marker="o", markersize=4, label=label)
+            drawn = [error or math.nan for error in errors]  # 0 has no logarithm
+            logarithmic.plot(ORDERS, drawn, style, color=colour, marker="o", markersize=4, label=label)
     plain.axhline(7, color="0.6", linestyle=":", label="the paper: CEConv exceeds 7 %")
     plain.set(xlabel="order N of the hue group", ylabel="restored-image error in %", xticks=ORDERS)
     logarithmic.set(xlabel="order N of the hue group", ylabel="restored-image error", xticks=ORDERS, yscale="log")
