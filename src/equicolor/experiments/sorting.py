@@ -129,7 +129,9 @@ def _run(setting: Setting) -> Outcome:
         pictures[f"sorted-{row.label.lower()}"] = contact_sheet(images, _thinned(sections))
     notes = [
         f"{len(images)} test images. Their own hue is the mean of their pixels', weighted by chroma: background "
-        "counts as much as the object, so no network can agree with it wholly. Angles are compared up to a constant.",
+        "counts as much as the object. Angles are compared up to a constant: agreement is the length of the mean of "
+        "exp(i·difference), 1 at best; apart is the mean difference; neighbours is that of the own hues of images next "
+        "to each other in the order found. * the more colourful half of the images.",
         "Feature “map” is the paper's, aligned at the elements of the group alone; “mean” is what equicolor sort takes "
         "by default: the map's mean over the image, also under two hues between the elements. Contact sheets are of "
         f"the latter, with at most {_SHOWN} of the images, evenly chosen.",
@@ -170,23 +172,27 @@ def _thinned(sections: Sequence[tuple[str, list[int]]]) -> list[tuple[str, list[
 
 def _table(chosen: Sequence[Row], records: Sequence[Record]) -> Table:
     columns = {
-        "classification error": "{:.1%}",
-        "agreement": "{:.2f}",
-        "degrees": "{:.0f}°",
-        "agreement, colourful half": "{:.2f}",
-        "degrees, colourful half": "{:.0f}°",
-        "neighbours": "{:.0f}°",
+        "classification error": ("test error", "{:.1%}"),
+        "agreement": ("agreement", "{:.2f}"),
+        "degrees": ("apart", "{:.0f}°"),
+        "agreement, colourful half": ("agreement*", "{:.2f}"),
+        "degrees, colourful half": ("apart*", "{:.0f}°"),
+        "neighbours": ("neighbours", "{:.0f}°"),
     }
     reduced = {row.label: f" [{row.reduced}]" if row.reduced else "" for row in chosen}
     lines = [
         [
             f"{record['network']}, {record['feature']}{reduced[str(record['network'])]}",
-            *(form.format(record[name]) if record.get(name) is not None else "–" for name, form in columns.items()),
+            *(
+                form.format(record[name]) if record.get(name) is not None else "–"
+                for name, (_, form) in columns.items()
+            ),
         ]
         for record in records
     ]
     lines.append(["chance", "", "0", "90°", "0", "90°", "90°"])
-    return Table("The hue found by networks against the hue of the pixels", ["network, feature", *columns], lines)
+    titles = [title for title, _ in columns.values()]
+    return Table("The hue found by networks against the hue of the pixels", ["network, feature", *titles], lines)
 
 
 def _draw(hue: Tensor, chroma: Tensor, orders: Mapping[str, Tensor], angles: Mapping[str, Tensor]) -> "Figure":

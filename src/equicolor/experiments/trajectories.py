@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 NETWORKS = {"Z2CNN": "z2cnn", "Hue-3": "hue3", "Hue-4": "hue4", "CEConv-3": "ceconv3", "CEConv-4": "ceconv4"}
 _QUICK = {"train_size": 768, "epochs": 3, "batch_size": 32, "schedule": "cosine"}
 _MEASURES = {
-    "length": "length of a trajectory / distance of classes",
-    "spread": "distance from its middle / distance of classes",
-    "changing": "digits whose class changes",
+    "length": "length",
+    "spread": "distance from middle",
+    "changing": "class changes",
     "error": "error over all hues",
 }
 
@@ -103,8 +103,11 @@ def _run(setting: Setting) -> Outcome:
                 pictures[label] = (embedded(found.features[drawn]), found.labels[drawn])
     notes = [
         f"{len(digits)} test digits under {hues} hues from 0° to 360°. Features are those before the last convolution, "
-        "their maximum over the group; lengths are measured there, not in the picture, and in units of the mean "
-        "distance between the centroids of classes. Training hues are those below 240°.",
+        "their maximum over the group; length and distance are measured there, not in the picture, and in units of the "
+        "mean distance between the centroids of classes. A digit's class changes if it is not the same under all hues. "
+        "Training hues are those below 240°.",
+        "On a group of n hues the features make the same loop n times, which makes them travel far; how far they stray "
+        "from the middle of their trajectory is what the pictures show.",
         f"t-SNE of {len(drawn)} of the digits (perplexity 30, from the principal components, seed 0), by itself for "
         "each network: distances in one picture cannot be compared with those in another.",
         "The paper shows pictures alone and prints no numbers to compare with.",
