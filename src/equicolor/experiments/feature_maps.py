@@ -30,7 +30,7 @@ _BORDER = "#1f5fff"  # the paper's blue
 
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """One channel of a layer, or the colours of the lift, of an image and of the image moved by an element of the group.
+    """One channel of a layer, or the colours of the lift, of an image and of the image moved by a group element.
 
     Attributes:
         name: of the layer.
@@ -104,9 +104,10 @@ def _run(setting: Setting) -> Outcome:
         "colours and its maps. A map below should be the one above it, permuted; blue borders mark one such pair. Of "
         "each layer the channel is shown that differs most between the elements; the error is that of all channels.",
         "Sat-3 and Lum-3 have random weights, of seed 0: no run of theirs is needed to see where equivariance holds. "
-        "Their groups are truncated, so what comes from outside the window has no counterpart (crossed out). The lift is "
-        "equivariant wherever there is one; every convolution behind it reaches over the edge of a window of three "
+        "Their groups are truncated, so what comes from outside the window has no counterpart (crossed out). The lift "
+        "is equivariant wherever there is one; every convolution behind it reaches over the edge of a window of three "
         "elements, where it reads zeros, and its maps correspond only roughly.",
+        *(f"{row.label}: {row.reduced}." for row in rows if row.reduced),
     ]
     return Outcome(records, [_table(records)], pictures, notes)
 
