@@ -59,10 +59,11 @@ def test_tsne_keeps_far_digits_apart_and_gives_the_same_every_time():
     assert torch.equal(points, embedded(features))
 
 
-def test_the_quick_version_ends_in_a_report(tmp_path):
+def test_the_quick_version_ends_in_a_report(tmp_path, capsys):
     changes = [f"{row}:{change}" for row in ("Z2CNN", "Hue-3") for change in ("train_size=64", "epochs=1")]
     command = ["reproduce", "trajectories", "--quick", "--folder", str(tmp_path), "--rows", "Z2CNN", "Hue-3"]
     assert cli.main([*command, "--reduce", *changes]) == 0
+    assert "[64 training images, epochs 1]" in capsys.readouterr().out
     folder = tmp_path / "trajectories"
     records = json.loads((folder / "metrics.json").read_text())["records"]
     assert [record["network"] for record in records] == ["Z2CNN", "Hue-3"]
