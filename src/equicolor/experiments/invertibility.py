@@ -54,7 +54,8 @@ def _run(setting: Setting) -> Outcome:
     sets = {_SHAPES: shapes(64 if setting.quick else 10_000), _COLOURS: random_colours(64 if setting.quick else 1000)}
     notes = [
         "The error of an image x of which x' is restored is ‖x' - x‖ / ‖x‖. The paper defines neither its error nor "
-        "the images it was measured on, and CEConv's depends on them: only saturated colours leave the cube when turned."
+        "the images it was measured on, and CEConv's depends on them: it is saturated colours that leave the cube "
+        "when turned."
     ]
     if not setting.quick:
         try:
@@ -108,7 +109,7 @@ def _draw_errors(records: list[Record]) -> "Figure":
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(str(record["images"]) for record in records))
-    figure = Figure(figsize=(10, 3.8), layout="constrained")
+    figure = Figure(figsize=(10, 4.4), layout="constrained")
     plain, logarithmic = figure.subplots(1, 2)
     for method, colour in ((OURS, "C0"), (CECONV, "C1")):
         for name, style in zip(names, ("-", ":", "--"), strict=False):
@@ -122,7 +123,7 @@ def _draw_errors(records: list[Record]) -> "Figure":
     logarithmic.set(xlabel="order N of the hue group", ylabel="restored-image error", xticks=ORDERS, yscale="log")
     logarithmic.set_title("the same, logarithmic; errors of exactly 0 are not drawn", fontsize="medium")
     plain.set_title("hue shifted by 360°/N and back", fontsize="medium")
-    plain.legend(fontsize="small")
+    figure.legend(*plain.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize="small")
     for axes in (plain, logarithmic):
         axes.grid(alpha=0.3)
     return figure
