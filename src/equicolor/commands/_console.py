@@ -25,7 +25,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[objec
         table.add_column(column, justify="left" if words else "right", no_wrap=not words, overflow="fold")
     for row in rows:
         table.add_row(*map(str, row))
-    console = require("rich.console", "printing tables").Console()
+    console = require("rich.console", "printing tables").Console(markup=False)  # a cell may say [reduced]
     if not console.is_terminal:
         console.width = _WIDTH
     console.print(title, style="bold", highlight=False, markup=False)

@@ -1,0 +1,172 @@
+"""Where a digit goes in a network's feature space as its hue makes the round: trajectories, as numbers and by t-SNE."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from equicolor.data import ImageSet, load
+from equicolor.data._lazy import require
+from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
+from equicolor.groups import Hue
+from equicolor.measure import evaluating, layer_outputs
+from equicolor.sorting import penultimate_map
+from equicolor.train import Recipe
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NETWORKS = {"Z2CNN": "z2cnn", "Hue-3": "hue3", "Hue-4": "hue4", "CEConv-3": "ceconv3", "CEConv-4": "ceconv4"}
+_QUICK = {"train_size": 768, "epochs": 3, "batch_size": 32, "schedule": "cosine"}
+_MEASURES = {
+    "length": "length",
+    "spread": "distance from middle",
+    "changing": "class changes",
+    "error": "error over all hues",
+}
+
+
+def rows(setting: Setting) -> list[Row]:
+    """The five networks, of one seed: the paper's protocol, or on embedded digits."""
+    protocol = "hue_shift_digits" if setting.quick else "hue_shift_mnist"
+    first = Recipe.load(protocol).seeds[:1]
+    return [setting.row(label, f"{protocol}:{name}", {"seeds": first}, _QUICK) for label, name in NETWORKS.items()]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectories:
+    """What a network makes of digits under every hue.
+
+    Attributes:
+        features: pooled over the group, ``(digits, hues, D)``.
+        classes: predicted, ``(digits, hues)``.
+        labels: the true ones, ``(digits,)``.
+    """
+
+    features: Tensor
+    classes: Tensor
+    labels: Tensor
+
+    def summary(self) -> dict[str, float]:
+        """The measures, in the feature space itself."""
+        around = torch.cat([self.features, self.features[:, :1]], 1)
+        length = around.diff(dim=1).norm(dim=2).sum(1)
+        spread = (self.features - self.features.mean(1, keepdim=True)).norm(dim=2).mean(1)
+        there = sorted(set(self.labels.tolist()))
+        centroids = torch.stack([self.features[self.labels == k].mean((0, 1)) for k in there])
+        apart = torch.pdist(centroids).mean()
+        return {
+            "length": float(length.mean() / apart),
+            "spread": float(spread.mean() / apart),
+            "changing": float((self.classes != self.classes[:, :1]).any(1).double().mean()),
+            "error": float((self.classes != self.labels[:, None]).double().mean()),
+        }
+
+
+def trajectories(model: nn.Module, digits: ImageSet, hues: int) -> Trajectories:
+    """The penultimate features of each digit under so many hues around the circle, their maximum over the group."""
+    group = getattr(model, "group", None) or Hue(1)
+    layer = penultimate_map(model, digits[:1].images, group)
+    features, classes = [], []
+    for hue in range(hues):
+        images = digits.with_shift(f"hue:{360 * hue / hues}")[:].images
+        with evaluating(model):
+            found = layer_outputs(model, images, only=layer)[layer]
+            classes.append(model(images).argmax(1))
+        features.append(torch.unflatten(found, 0, (group.order, len(images))).amax(0).flatten(1))
+    return Trajectories(torch.stack(features, 1), torch.stack(classes, 1), digits.labels)
+
+
+def of_each_class(images: ImageSet, count: int) -> ImageSet:
+    """The first ``count`` images of each class, class by class."""
+    return images.subset(torch.cat([(images.labels == k).nonzero()[:count, 0] for k in range(images.num_classes)]))
+
+
+def _run(setting: Setting) -> Outcome:
+    chosen = setting.chosen(rows(setting))
+    runs = setting.train(chosen, weights=True)
+    test = load("digits" if setting.quick else "mnist", split="test")
+    digits, shown, hues = (of_each_class(test, 5), 2, 36) if setting.quick else (of_each_class(test, 30), 3, 72)
+    drawn = torch.cat([(digits.labels == k).nonzero()[:shown, 0] for k in range(digits.num_classes)])
+    records: list[Record] = []
+    pictures: dict[str, tuple[Tensor, Tensor]] = {}
+    for label, those in runs.items():
+        for run in those:
+            setting.say(f"{label}, seed {run.recipe.seed}: {len(digits)} digits under {hues} hues")
+            found = trajectories(run.model, digits, hues)
+            records.append({"network": label, "seed": run.recipe.seed, **found.summary()})
+            if label not in pictures:
+                pictures[label] = (embedded(found.features[drawn]), found.labels[drawn])
+    notes = [
+        f"{len(digits)} test digits under {hues} hues from 0° to 360°. Features are those before the last convolution, "
+        "their maximum over the group; length and distance are measured there, not in the picture, and in units of the "
+        "mean distance between the centroids of classes. A digit's class changes if it is not the same under all hues. "
+        "Training hues are those below 240°.",
+        "On a group of n hues the features make the same loop n times, which makes them travel far; how far they stray "
+        "from the middle of their trajectory is what the pictures show.",
+        f"t-SNE of {len(drawn)} of the digits (perplexity 30, from the principal components, seed 0), by itself for "
+        "each network: distances in one picture cannot be compared with those in another.",
+        "The paper shows pictures alone and prints no numbers to compare with.",
+    ]
+    return Outcome(records, [_table(chosen, records)], {"trajectories": _draw(pictures)}, notes)
+
+
+def embedded(features: Tensor) -> Tensor:
+    """The t-SNE of features ``(digits, hues, D)``, ``(digits, hues, 2)``."""
+    points = features.flatten(0, 1).numpy()
+    perplexity = min(30.0, (len(points) - 1) / 3)
+    tsne = require("sklearn.manifold", "t-SNE").TSNE(perplexity=perplexity, init="pca", random_state=0)
+    return torch.unflatten(torch.from_numpy(np.asarray(tsne.fit_transform(points))), 0, features.shape[:2])
+
+
+def _table(chosen: Sequence[Row], records: Sequence[Record]) -> Table:
+    lines = []
+    for row in chosen:
+        cells = []
+        for measure in _MEASURES:
+            values = [float(record[measure] or 0) for record in records if record["network"] == row.label]
+            mean = statistics.fmean(values)
+            spread = f" ({statistics.stdev(values):.2g})" if len(values) > 1 else ""
+            cells.append((f"{mean:.2%}" if measure in ("changing", "error") else f"{mean:.3f}") + spread)
+        lines.append([f"{row.label} [{row.reduced}]" if row.reduced else row.label, *cells])
+    return Table("Feature trajectories of digits over 360° of hue", ["network", *_MEASURES.values()], lines)
+
+
+def _draw(pictures: Mapping[str, tuple[Tensor, Tensor]]) -> "Figure":
+    """Trajectories as closed lines, coloured by the class of the digit."""
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    columns = min(3, len(pictures))
+    lines = -(-len(pictures) // columns)
+    figure = Figure(figsize=(4.2 * columns, 4.2 * lines + 0.4), layout="constrained")
+    grid = figure.subplots(lines, columns, squeeze=False).flat
+    colours = colormaps["tab10"].colors  # type: ignore[attr-defined]
+    for axes, (label, (points, labels)) in zip(grid, pictures.items(), strict=False):
+        for path, digit in zip(points, labels.tolist(), strict=True):
+            closed = torch.cat([path, path[:1]]).numpy()
+            axes.plot(*closed.T, color=colours[digit], linewidth=0.6, alpha=0.4)
+            axes.scatter(*path.numpy().T, color=colours[digit], s=4, linewidths=0)
+        axes.set_title(label)
+    for axes in figure.axes:
+        axes.set(xticks=[], yticks=[])
+    for axes in figure.axes[len(pictures) :]:
+        axes.set_axis_off()
+    handles = [figure.axes[0].scatter([], [], color=colours[digit], label=str(digit)) for digit in range(10)]
+    figure.legend(handles=handles, loc="outside lower center", ncols=10, title="class", frameon=False)
+    return figure
+
+
+EXPERIMENT = Experiment(
+    "trajectories",
+    "Feature trajectories of digits over 360° of hue",
+    "Figures “Hue-shift MNIST feature map visualization” (t-SNE)",
+    "The hue of a digit makes the round while its features are followed: in a hue-equivariant network they should stay "
+    "where they are.",
+    _run,
+    "Embedded digits, 768 training images, three epochs; fewer digits and hues.",
+)
