@@ -11,7 +11,7 @@ from torch import Tensor
 from equicolor.color import rotate_rgb
 from equicolor.data import load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
-from equicolor.experiments.shapes3d import _QUICK as QUICK
+from equicolor.experiments.shapes3d import QUICK
 from equicolor.groups import Element, Group, Hue
 from equicolor.measure import equivariance_error
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from equicolor.data import load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
-from equicolor.experiments.shapes3d import _QUICK as QUICK
+from equicolor.experiments.shapes3d import QUICK
 from equicolor.groups import Element, Group
 from equicolor.inspection import inspect_model
 from equicolor.measure import evaluating, layer_outputs
