@@ -92,6 +92,8 @@ class ImageData(LightningDataModule):
         if recipe.train_size is not None:
             self.train = self.train.sample(recipe.train_size)
         self.tests = {split: load(recipe.data, split=split, **arguments) for split in recipe.test_splits}
+        if recipe.test_size is not None:
+            self.tests = {split: images.sample(recipe.test_size) for split, images in self.tests.items()}
         if len(self.train) < recipe.batch_size:
             raise TrainingError(
                 f"{recipe.data} {recipe.train_split} has {len(self.train):,} images, fewer than a batch of "
