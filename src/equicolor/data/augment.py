@@ -2,7 +2,8 @@
 
 A pipeline is named by its steps, or by presets of steps, joined by ``+``: ``"cifar"``, ``"photo+resnet-aug"``,
 ``"crop+flip+gray"``. Resized crops, colour jitter and greys are kornia's. Shifted crops and flips only move whole
-pixels, which indexing does two to four times faster; jitter of hue, saturation or luminance alone is this library's own exact shift.
+pixels, which indexing does two to four times faster; jitter of hue, saturation or luminance alone is this library's own
+exact shift.
 
 Draws do not depend on any generator's past: step number s of seed k draws the same in every run. So a run that is
 resumed at step s goes on exactly as if it had not stopped, and nothing has to be saved.

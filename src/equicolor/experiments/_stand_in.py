@@ -1,10 +1,12 @@
-"""What quick versions are trained on where the real images may not be on the machine: embedded shapes, small networks."""
+"""What quick versions are trained on where the real images may be missing: embedded shapes, small networks."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from equicolor.data import list_datasets
 
+#: Training of seconds, for recipes that are small already.
+SHORT = {"train_size": 640, "test_size": 500, "epochs": 2, "batch_size": 64}
 #: The recipe's data, network and optimiser are replaced; group and augmentation, which tell the rows apart, stay.
 _SMALL = {
     "data_options": None,
@@ -17,10 +19,7 @@ _SMALL = {
     "optimizer_options": None,
     "lr": 0.003,
     "schedule": "cosine",
-    "batch_size": 64,
-    "train_size": 640,
-    "test_size": 500,
-    "epochs": 2,
+    **SHORT,
 }
 
 

@@ -46,8 +46,12 @@ class Measured:
         return statistics.stdev(self.values) if len(self.values) > 1 else 0.0
 
     def __str__(self) -> str:
+        return format(self)
+
+    def __format__(self, sign: str) -> str:
+        """In %, with the deviation where there are several seeds; ``+`` gives the mean a sign."""
         spread = f" ({100 * self.deviation:.2f})" if len(self.values) > 1 else ""
-        return f"{100 * self.mean:.2f}{spread}"
+        return f"{100 * self.mean:{sign}.2f}{spread}"
 
 
 def run_records(runs: Mapping[str, Sequence[Run]], metric: str = "error") -> list[Record]:

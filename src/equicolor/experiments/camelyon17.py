@@ -58,7 +58,7 @@ def _places(quick: bool) -> dict[str, tuple[str, str]]:
 
 
 def saturation_statistics(sets: dict[str, ImageSet]) -> tuple[list[Record], "Figure"]:
-    """The HSL saturation of all pixels of a sample of each set: mean and deviation, and the distribution as a picture."""
+    """The HSL saturation of all pixels of a sample of each set, as mean, deviation and a picture of it."""
     from matplotlib.figure import Figure
 
     records: list[Record] = []
@@ -86,9 +86,8 @@ EXPERIMENT = Experiment(
     "camelyon17",
     "Generalisation to saturation shift",
     "Table “Generalization to saturation-shift” and Figure “Camelyon-17 dataset saturation statistics”",
-    "Networks find tumours in tissue from hospitals 1, 2 and 3, and are tested on hospital 5, whose colours are paler or "
-    "stronger.",
+    "Networks find tumours in tissue from hospitals 1, 2 and 3, and are tested on hospital 5, whose colours are of "
+    "another saturation.",
     _run,
-    "Small networks on embedded shapes of varied saturation instead of Camelyon17, so without the paper's numbers beside "
-    "them.",
+    "Small networks on embedded shapes of varied saturation instead of Camelyon17, without the paper's numbers.",
 )

@@ -24,5 +24,5 @@ EXPERIMENT = Experiment(
     "Table “Generalization to color-shift” on ImageNet",
     "Networks are trained and tested on photographs of 1000 and 200 classes.",
     _run,
-    "Small networks on embedded shapes instead of both sets, so without the paper's numbers beside them.",
+    "Small networks on embedded shapes instead of both sets, without the paper's numbers.",
 )

@@ -13,9 +13,7 @@ _PAPER = {
 
 def _run(setting: Setting) -> Outcome:
     quick = stand_in("luminance_shift_shapes3d")
-    rows = setting.chosen(
-        [setting.row(label, f"small_norb:{name}", quick=quick) for label, name in _RECIPES.items()]
-    )
+    rows = setting.chosen([setting.row(label, f"small_norb:{name}", quick=quick) for label, name in _RECIPES.items()])
     runs = setting.train(rows)
     published = None if setting.quick else _PAPER
     table = error_table("Classification error in %", rows, runs, shift_columns("small_norb"), published)
@@ -26,8 +24,8 @@ EXPERIMENT = Experiment(
     "small-norb",
     "Generalisation to luminance shift",
     "Table “Generalization to luminance-shift”",
-    "Networks learn the class of toys in middle light (A) and are tested on other toys in the same light, in less (B) and "
-    "in more (C).",
+    "Networks learn the class of toys in middle light (A) and are tested on other toys in the same light, in less (B) "
+    "and in more (C).",
     _run,
-    "Small networks on embedded shapes in varied light instead of small NORB, so without the paper's numbers beside them.",
+    "Small networks on embedded shapes in varied light instead of small NORB, without the paper's numbers.",
 )
