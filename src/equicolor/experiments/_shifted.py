@@ -32,13 +32,14 @@ class Part:
     """Networks on one data set.
 
     Attributes:
-        title: of the data.
+        name: of the data, short, and ``title``: in full.
         recipe: for it, by name.
         networks: rows and the variants of the recipe. Two whose names differ in ``clamp`` and ``exact`` are compared.
         columns: the test splits and what the table calls them; the first is the one that is shifted.
         images: how many of it are.
     """
 
+    name: str
     title: str
     recipe: str
     networks: Mapping[str, str]
@@ -65,8 +66,8 @@ def error_under_shifts(
             continue
         setting.say(f"Shifting the {_NAMES[quantity]} of {part.title}")
         data = rows[0].recipe
-        images = load(data.data, split=next(iter(part.columns)), **data.data_options)
-        images = images.sample(min(len(images), 200 if setting.quick else part.images))
+        images = load(data.data, split=next(iter(part.columns)), in_memory=False)
+        images = images.sample(200 if setting.quick else part.images).in_memory()
         curves = [
             {"data": part.title, "network": row.label, "seed": run.recipe.seed, **point}
             for row in rows
@@ -75,7 +76,7 @@ def error_under_shifts(
         ]
         records += curves
         tables += _tables(part, rows, runs, curves)
-        pictures[f"{_NAMES[quantity]}-{data.data.replace('_', '-')}"] = _draw(part, rows, curves, _NAMES[quantity])
+        pictures[f"{_NAMES[quantity]}-{part.name}"] = _draw(part, rows, curves, _NAMES[quantity])
     notes = [f"{title} is left out. {text}" for title, text in absent.items() if text]
     notes.append(
         f"“{_OVER['clamp']}” and “{_OVER['exact']}” are means of the error over {_NAMES[quantity]} shifts of "
@@ -152,7 +153,7 @@ def _draw(part: Part, rows: Sequence[Row], curves: Sequence[Record], quantity: s
     """The error as a function of the shift, by either action: mean and standard deviation over seeds."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(10, 4.5), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (action, shifts) in zip(panels, _SHIFTS.items(), strict=True):
         for number, row in enumerate(rows):
@@ -166,6 +167,6 @@ def _draw(part: Part, rows: Sequence[Row], curves: Sequence[Record], quantity: s
         axes.set(xlabel=f"{quantity} shift, {action} ({unit})", xticks=shifts)
         axes.grid(alpha=0.3)
     panels[0].set_ylabel("error in %")
-    panels[0].legend(fontsize="small")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize="small")
     figure.suptitle(f"{part.title} under a shift of {quantity}")
     return figure

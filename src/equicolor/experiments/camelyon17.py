@@ -42,7 +42,9 @@ def _run(setting: Setting) -> Outcome:
     table = error_table("Classification error in %", rows, runs, columns, published)
     notes = [] if setting.quick else ["The paper prints one Sat-3 without its step d: it stands beside each of ours."]
     try:
-        sets = {name: load(data, split=split) for name, (data, split) in _places(setting.quick).items()}
+        sets = {
+            name: load(data, split=split, in_memory=False) for name, (data, split) in _places(setting.quick).items()
+        }
     except DataNotFoundError as error:
         notes.append(f"No saturation statistics: the hospitals are told apart by the original release alone. {error}")
         return Outcome(run_records(runs), [table], notes=notes)

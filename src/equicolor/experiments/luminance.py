@@ -5,6 +5,7 @@ from equicolor.experiments._shifted import Part, error_under_shifts
 from equicolor.experiments._stand_in import SHORT, shift_columns
 
 _SHAPES = Part(
+    "shapes",
     "Embedded shapes",
     "luminance_shift_shapes3d",
     {

@@ -5,6 +5,7 @@ from equicolor.experiments._shifted import Part, error_under_shifts
 from equicolor.experiments._stand_in import SHORT, shift_columns
 
 _SHAPES = Part(
+    "shapes",
     "Embedded shapes",
     "saturation_shift_shapes3d",
     {
@@ -19,6 +20,7 @@ _SHAPES = Part(
     images=1000,
 )
 _CIFAR = Part(
+    "cifar10",
     "CIFAR-10",
     "cifar10_saturation",
     {
