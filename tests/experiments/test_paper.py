@@ -32,7 +32,7 @@ def test_small_norb_has_the_papers_numbers_beside_ours(tmp_path):
 
 def test_camelyon17_has_every_step_of_saturation_over_five_seeds(tmp_path, monkeypatch):
     monkeypatch.setenv("EQUICOLOR_DATA", str(tmp_path / "nothing"))
-    outcome, table, rows = lines("camelyon17", tmp_path)
+    outcome, _, rows = lines("camelyon17", tmp_path)
     sat = [label for label in rows if label.startswith("Sat-3")]
     assert sat == ["Sat-3 (d=1/20)", "Sat-3 (d=1/10)", "Sat-3 (d=3/20)", "Sat-3 (d=1/2)"]
     assert all(rows[label][1] == ["– the paper's", "16.08 (2.68)", "", "23.3M"] for label in sat)

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from equicolor.color import Action
 from equicolor.data import ImageSet, load
-from equicolor.evaluate import evaluate
+from equicolor.evaluate import evaluate_curve
 from equicolor.experiments._experiment import Outcome, Record, Row, Setting, Table
 from equicolor.experiments._several import missing
 from equicolor.experiments._tables import Measured, row_lines, run_records
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 _NAMES = {"sat": "saturation", "lum": "luminance"}
 #: A colour of half saturation, or a middle grey, moves about as far by the one as by the other.
-_SHIFTS = {
+_SHIFTS: dict[Action, list[float]] = {
     "clamp": [-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3],
     "exact": [-1.2, -0.8, -0.4, 0.0, 0.4, 0.8, 1.2],
 }
-_OVER = {"clamp": "clamped shifts", "exact": "exact shifts"}
+_OVER: dict[Action, str] = {"clamp": "clamped shifts", "exact": "exact shifts"}
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def error_under_shifts(
         setting.say(f"Shifting the {_NAMES[quantity]} of {part.title}")
         data = rows[0].recipe
         images = load(data.data, split=next(iter(part.columns)), in_memory=False)
-        images = images.sample(200 if setting.quick else part.images).in_memory()
+        images = images.sample(100 if setting.quick else part.images).in_memory()
         curves = [
             {"data": part.title, "network": row.label, "seed": run.recipe.seed, **point}
             for row in rows
@@ -85,22 +86,17 @@ def error_under_shifts(
     return Outcome(records, tables, pictures, notes)
 
 
-def _spoken(action: str) -> str:
+def _spoken(action: Action) -> str:
     return ", ".join(f"{shift:+g}" for shift in _SHIFTS[action] if shift)
 
 
-def _curve(run: Run, images: ImageSet, quantity: str) -> list[dict[str, Any]]:
+def _curve(run: Run, images: ImageSet, quantity: Literal["sat", "lum"]) -> list[dict[str, Any]]:
     """The error of a trained network on images under each shift of both actions."""
     model = run.model
-    plain = evaluate(model, images).error
     return [
-        {
-            "action": action,
-            "shift": shift,
-            "error": evaluate(model, images.with_shift(f"{quantity}:{shift}:{action}")).error if shift else plain,
-        }
+        {"action": action, "shift": shift, "error": evaluation.error}
         for action, shifts in _SHIFTS.items()
-        for shift in shifts
+        for shift, evaluation in evaluate_curve(model, images, quantity, shifts, action=action).items()
     ]
 
 

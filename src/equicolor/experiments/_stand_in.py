@@ -6,7 +6,7 @@ from typing import Any
 from equicolor.data import list_datasets
 
 #: Training of seconds, for recipes that are small already.
-SHORT = {"train_size": 640, "test_size": 500, "epochs": 2, "batch_size": 32}
+SHORT = {"train_size": 640, "test_size": 250, "epochs": 1, "batch_size": 16}
 #: The recipe's data, network and optimiser are replaced; group and augmentation, which tell the rows apart, stay.
 _SMALL = {
     "data_options": None,

@@ -71,7 +71,7 @@ def saturation_statistics(sets: dict[str, ImageSet]) -> tuple[list[Record], "Fig
         saturation = rgb_to_hsl(sample)[:, 1].flatten()
         mean, deviation = float(saturation.mean()), float(saturation.std())
         records.append({"set": name, "images": len(sample), "saturation": mean, "deviation": deviation})
-        for axes, image in zip(line, sample, strict=False):
+        for axes, image in zip(line[:-1], sample, strict=False):
             axes.imshow(image.permute(1, 2, 0).numpy())
         for axes in line[:-1]:
             axes.set(xticks=[], yticks=[])

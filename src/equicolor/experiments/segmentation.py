@@ -20,7 +20,7 @@ _PAPER = {
     "Hue-3": Published({"test": (9.67, 0.23)}, "1.2M"),
 }
 _SHAPES = "hue_shift_shapes3d"
-_QUICK = stand_in(_SHAPES, model="segmenter", epochs=3)
+_QUICK = stand_in(_SHAPES, model="segmenter", epochs=2)
 _SHOWN = 6
 
 
