@@ -17,7 +17,7 @@ _SHAPES = Part(
         "Lum-3-exact-wide": "lum3-exact-wide",
     },
     shift_columns("luminance_shift_shapes3d"),
-    images=1000,
+    images=500,
 )
 
 

@@ -17,7 +17,7 @@ _SHAPES = Part(
         "Sat-3-exact-wide": "sat3-exact-wide",
     },
     shift_columns("saturation_shift_shapes3d"),
-    images=1000,
+    images=500,
 )
 _CIFAR = Part(
     "cifar10",
@@ -30,7 +30,7 @@ _CIFAR = Part(
         "CIFAR-Sat-3-exact": "sat3-exact",
     },
     {"test": "unshifted"},
-    images=2000,
+    images=1000,
 )
 
 
