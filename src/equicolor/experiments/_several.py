@@ -27,7 +27,8 @@ def error_over_data(
         quick: what the quick version changes in every recipe, so that nothing can be missing.
     """
     absent = {} if setting.quick else {name: text for name in data if (text := missing(name))}
-    there = {name: title for name, title in data.items() if name not in absent}
+    kind = " recipe" if setting.quick else ""  # the quick version trains by the recipe, on other images
+    there = {name: title + kind for name, title in data.items() if name not in absent}
     if not there:
         raise DataNotFoundError("\n".join(absent.values()))
     records: list[Record] = []
