@@ -88,6 +88,15 @@ def test_a_curve_starts_from_the_shift_that_the_set_is_under():
     assert not torch.allclose(turned.bins, evaluate(model, images).bins, atol=1e-2)
 
 
+def test_a_curve_shifts_by_the_action_asked_for():
+    model, images = Sharp(None), load("digits", split="test").sample(20)
+    found = {}
+    for action in ("clamp", "exact"):
+        found[action] = evaluate_curve(model, images, "lum", [-0.3], action=action)[-0.3].bins
+        assert torch.equal(found[action], evaluate(model, images.with_shift(f"lum:-0.3:{action}")).bins)
+    assert not torch.equal(found["clamp"], found["exact"])
+
+
 def test_default_shifts_span_the_circle_and_both_sides():
     assert default_shifts("hue")[0] == 0
     assert default_shifts("hue")[-1] == 360

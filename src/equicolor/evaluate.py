@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import torch
 from torch import Tensor, nn
 
+from equicolor.color import Action
 from equicolor.data import ImageSet, Shift
 from equicolor.deploy import optimize_for_inference
 
@@ -104,20 +105,23 @@ def evaluate_curve(
     shifts: Sequence[float] | None = None,
     batch_size: int = 256,
     advance: Advance | None = None,
+    action: Action = "clamp",
 ) -> dict[float, Evaluation]:
     """The same for each of several colour shifts of the whole set, on top of the shift that it is under already.
 
     Args:
-        quantity: what is shifted: ``"hue"``, in degrees, ``"sat"`` or ``"lum"``, by the paper's clamped action.
+        quantity: what is shifted: ``"hue"``, in degrees, ``"sat"`` or ``"lum"``.
         shifts: by how much; by default :func:`default_shifts`.
+        action: by which saturation and luminance are shifted; the paper's is ``"clamp"``.
     """
     _check_classes(model, images)
     shifts = default_shifts(quantity) if shifts is None else shifts
     ready = optimize_for_inference(model)
     own = () if images.shift is None else images.shift.moves
     curve = {}
+    suffix = "" if quantity == "hue" else f":{action}"
     for amount in shifts:
-        moves = own + Shift.parse(f"{quantity}:{amount:.12g}").moves
+        moves = own + Shift.parse(f"{quantity}:{amount:.12g}{suffix}").moves
         curve[amount] = _evaluate(ready, images.with_shift(Shift(moves)), batch_size, advance)
     return curve
 

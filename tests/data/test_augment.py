@@ -98,6 +98,17 @@ def test_hue_jitter_turns_each_sample_by_up_to_a_quarter_of_the_circle() -> None
     assert len(turned.unique()) > 400
 
 
+@pytest.mark.parametrize(("step", "channel"), [("saturation-jitter", 1), ("luminance-jitter", 2)])
+def test_jitter_moves_one_quantity_by_up_to_its_reach_and_no_other(step: str, channel: int) -> None:
+    brown = color.hsl_to_rgb(torch.tensor([30.0, 0.5, 0.5]).view(1, 3, 1, 1)).expand(500, -1, -1, -1)
+    hsl = color.rgb_to_hsl(Augment(step, 1)(brown))[:, :, 0, 0]
+    moved = torch.logit(hsl[:, channel])  # from logit 0
+    assert 1.1 < moved.max() <= 1.2 + 1e-3
+    assert -1.2 - 1e-3 <= moved.min() < -1.1
+    assert torch.allclose(hsl[:, 3 - channel], torch.tensor(0.5), atol=1e-3)
+    assert torch.allclose(hsl[:, 0], torch.tensor(30.0), atol=0.1)
+
+
 def test_gray_has_equal_channels_in_training_and_testing() -> None:
     for training in (True, False):
         gray = Augment("resnet-gray", 32).train(training)(images())

@@ -118,7 +118,9 @@ def test_a_hub_out_of_reach_is_an_error_that_says_what_to_put_where(
 def test_every_split_has_a_name_on_the_hub() -> None:
     for description in DATASETS.values():
         if description.hub:
-            assert set(description.hub.splits) == set(description.splits), description.name
+            # Hospitals are told apart by a column that the hub's tables do not have.
+            named = {split for split in description.splits if not split.startswith("hospital")}
+            assert set(description.hub.splits) == named, description.name
 
 
 def test_labels_are_whole_numbers_whatever_the_table_stores(tmp_path: Path) -> None:

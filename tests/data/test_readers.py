@@ -143,6 +143,8 @@ def test_camelyon17_trains_on_centers_0_3_4_and_tests_on_center_2(tmp_path: Path
     )
     assert [s.original_rows.tolist() for s in (train, val, id_val, test)] == [[0, 3, 4], [1], [5], [2, 6]]
     assert train.labels.tolist() == [0, 1, 1]
+    hospitals = [small("camelyon17", tmp_path, f"hospital_{number}", in_memory=False) for number in range(1, 6)]
+    assert [s.original_rows.tolist() for s in hospitals] == [[0], [3], [4, 5], [1], [2, 6]]
     assert not train.held
     images, labels = train[[2, 0]]
     assert images.shape == (2, 3, 96, 96)
@@ -314,6 +316,17 @@ def test_embedded_shapes_load_by_row_without_files(tmp_path: Path) -> None:
     images, labels = shapes[rows]
     assert torch.equal((images * 255).round().to(torch.uint8), expected)
     assert labels.tolist() == [row // 15 % 4 for row in rows]
+
+
+@pytest.mark.parametrize("name", ["shapes3d", "hue_shift_shapes3d", "saturation_shift_shapes3d"])
+def test_masks_of_embedded_shapes_are_where_the_object_is(tmp_path: Path, name: str) -> None:
+    shapes = load(name, tmp_path, "train", in_memory=False, task="segmentation", image_size=16).sample(30).in_memory()
+    images, masks = shapes[:]
+    assert images.shape == (30, 3, 16, 16)
+    covered = Shapes(image_size=16).coverage(shapes.original_rows)[:, 2]
+    assert torch.equal(masks, (covered >= 0.5).long())
+    assert masks.flatten(1).any(1).all()
+    assert not masks[:, 0].any()  # no object reaches the sky
 
 
 @pytest.mark.parametrize("name", ["saturation_shift_shapes3d", "luminance_shift_shapes3d"])

@@ -61,6 +61,15 @@ def test_a_batch_that_cannot_be_divided_is_named():
         ImageData(SMALL.replace(train_size=10)).setup()
 
 
+def test_test_splits_can_be_sampled_and_hold_no_more_than_the_sample():
+    data = ImageData(SMALL.replace(test_size=20, data="saturation_shift_shapes3d", test_splits=["test_a", "test_b"]))
+    data.setup()
+    assert [len(images) for images in data.tests.values()] == [20, 20]
+    assert [len(images.source) for images in (data.train, *data.tests.values())] == [96, 20, 20]
+    whole = load("saturation_shift_shapes3d", split="test_b", in_memory=False).sample(20)
+    assert torch.equal(data.tests["test_b"][:].images, whole[:].images)
+
+
 @pytest.mark.parametrize("world", [1, 2, 3])
 def test_processes_share_a_test_split_in_as_many_batches_each(world):
     shares = []

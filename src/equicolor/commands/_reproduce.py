@@ -7,6 +7,9 @@ from typing import Any
 
 from equicolor.commands._console import show_table
 
+#: What is said where data are missing.
+_EMBEDDED = "Or try it without them: the same command with --quick takes embedded images."
+
 
 def reproduce(
     name: str | None = None,
@@ -33,6 +36,7 @@ def reproduce(
     Example:
         equicolor reproduce shapes3d --quick
     """
+    from equicolor.data import DataNotFoundError
     from equicolor.experiments import Setting, experiment, list_experiments
     from equicolor.experiments._report import write_report
 
@@ -43,7 +47,11 @@ def reproduce(
         return found
     chosen = experiment(name)
     setting = Setting(folder, quick, tuple(map(_seed, seeds)), _changes(reduce), tuple(rows))
-    outcome = chosen.run(setting)
+    try:
+        outcome = chosen.run(setting)
+    except DataNotFoundError as error:
+        message = str(error).replace("; load(..., download=True) fetches them", "")
+        raise DataNotFoundError(f"{message} {_EMBEDDED}" if not quick else message) from error
     report = write_report(chosen, outcome, folder / chosen.name, _command(chosen.name, setting), quick)
     for table in outcome.tables:
         show_table(table.title, table.columns, table.rows, table.columns[:1])

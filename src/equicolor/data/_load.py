@@ -67,7 +67,7 @@ def load(
             its own, as those of ``hue_shift_mnist``, is moved by it first.
         seed: decides how seeded splits are cut, and what each image draws from a shift.
         image_size: height and width; by default the set's own.
-        task: ``"segmentation"`` for masks instead of labels, where the set has them (caltech101).
+        task: ``"segmentation"`` for masks instead of labels, where the set has them (caltech101, the shapes).
         fit: how images of other shapes are fitted into the square: ``"crop"`` or ``"stretch"``. Masks and their images
             are stretched unless told otherwise, as in the paper.
         in_memory: hold all images in one tensor, or stream them; by default, hold what fits into 2 GiB.
@@ -148,8 +148,12 @@ def _wants_masks(description: Description, task: Task) -> bool:
     if task not in ("classification", "segmentation"):
         raise ValueError(f"task must be 'classification' or 'segmentation', got {task!r}")
     if task == "segmentation" and description.segmentation_size is None:
-        raise ValueError(f"{description.name} has no masks: only caltech101 is there for segmentation")
+        raise ValueError(f"{description.name} has no masks: for segmentation there are {_with_masks()}")
     return task == "segmentation"
+
+
+def _with_masks() -> str:
+    return ", ".join(name for name, each in DATASETS.items() if each.segmentation_size is not None)
 
 
 def _root(description: Description, root: str | os.PathLike[str] | None) -> Path:
@@ -194,7 +198,7 @@ def _read(
                 except DataNotFoundError as error:  # some files are there, not all: a download may have been cut off
                     folder, reason = place, str(error)
                     break
-            if hub and not request.masks and (files := parquet_files(place, hub.splits[split])):
+            if hub and split in hub.splits and not request.masks and (files := parquet_files(place, hub.splits[split])):
                 return from_parquet(description, split, files, request.how, cache), hub.selects
         if download and description.remotes:
             try:
@@ -203,7 +207,7 @@ def _read(
                 return _reader(description)(replace(request, folder=folder)), False
             except DataNotFoundError as error:
                 reason = str(error)
-    if hub and not request.masks and (where == "hub" or (download and where == "auto")):
+    if hub and split in hub.splits and not request.masks and (where == "hub" or (download and where == "auto")):
         try:
             return from_hub(description, split, request.how, cache), hub.selects
         except DataNotFoundError as error:

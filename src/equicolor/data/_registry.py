@@ -59,6 +59,7 @@ _SHAPES = Description(
     },
     image_size=64,
     folder="shapes3d",
+    segmentation_size=64,
 )
 
 
@@ -110,6 +111,7 @@ _ALL = (
             "test_c": Split("all", 12_000, only=_BLOCK_C, share=(4, 5, 5)),
         },
         image_size=32,  # the paper downsamples by 2
+        segmentation_size=32,
     ),
     replace(
         _SHAPES,
@@ -117,6 +119,7 @@ _ALL = (
         title="embedded shapes: training and A of middle saturation, B below, C above",
         splits=_varied_shapes("saturation", (0.1, 0.4), (0.4, 0.7), (0.7, 1.0)),
         image_size=32,
+        segmentation_size=32,
     ),
     replace(
         _SHAPES,
@@ -124,6 +127,7 @@ _ALL = (
         title="embedded shapes: training and A in middle light, B darker, C brighter",
         splits=_varied_shapes("luminance", (-1.5, -0.5), (-0.5, 0.5), (0.5, 1.5)),
         image_size=32,
+        segmentation_size=32,
     ),
     Description(
         "camelyon17",
@@ -134,6 +138,12 @@ _ALL = (
             "val": Split("all", 34_904, only={"center": (1,)}),
             "id_val": Split("all", 33_560, only={"center": (0, 3, 4), "split": (1,)}),
             "test": Split("all", 85_054, only={"center": (2,)}),
+            # One for each hospital, as the paper numbers them, for statistics. The hub's tables do not tell them apart.
+            "hospital_1": Split("all", 59_436, only={"center": (0,)}),
+            "hospital_2": Split("all", 129_838, only={"center": (3,)}),
+            "hospital_3": Split("all", 146_722, only={"center": (4,)}),
+            "hospital_4": Split("all", 34_904, only={"center": (1,)}),
+            "hospital_5": Split("all", 85_054, only={"center": (2,)}),
         },
         image_size=96,
         folder="camelyon17",

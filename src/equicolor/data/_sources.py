@@ -188,6 +188,24 @@ class Rendered:
         return images, torch.arange(len(rows))
 
 
+class RenderedMasks:
+    """The masks of the objects on the embedded 3D shapes: 1 where the object covers at least half of a pixel."""
+
+    channels = 1
+
+    def __init__(self, image_size: int) -> None:
+        from equicolor.data._shapes import Shapes
+
+        self._shapes = Shapes(image_size=image_size)
+        self.image_size = image_size
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        return (self._shapes.coverage(rows)[:, 2:3] >= 0.5).to(torch.uint8), torch.arange(len(rows))
+
+
 class Hdf5:
     """Images of an HDF5 file, ``(N, H, W, 3)`` uint8, read row by row; opened anew in every process that reads it."""
 

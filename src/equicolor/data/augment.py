@@ -2,7 +2,8 @@
 
 A pipeline is named by its steps, or by presets of steps, joined by ``+``: ``"cifar"``, ``"photo+resnet-aug"``,
 ``"crop+flip+gray"``. Resized crops, colour jitter and greys are kornia's. Shifted crops and flips only move whole
-pixels, which indexing does two to four times faster; hue jitter is this library's own exact hue shift.
+pixels, which indexing does two to four times faster; jitter of hue, saturation or luminance alone is this library's own
+exact shift.
 
 Draws do not depend on any generator's past: step number s of seed k draws the same in every run. So a run that is
 resumed at step s goes on exactly as if it had not stopped, and nothing has to be saved.
@@ -62,7 +63,8 @@ class Augment(nn.Module):
 
     Args:
         pipeline: steps and presets joined by ``+``. Steps: ``crop`` (random, after padding by an eighth with black),
-            ``flip``, ``resized-crop``, ``centre-crop``, ``hue-jitter``, ``colour-jitter``, ``gray``.
+            ``flip``, ``resized-crop``, ``centre-crop``, ``hue-jitter``, ``saturation-jitter``,
+            ``luminance-jitter`` (the exact shifts, by up to 1.2), ``colour-jitter``, ``gray``.
         image_size: height and width of the result.
         seed: what all draws depend on, together with the step number.
         rank: of this process, where several train one model: each draws for itself.
@@ -197,12 +199,14 @@ def _resize_and_centre(size: int) -> Operation:
     return apply
 
 
-def _hue_jitter(size: int, degrees: float = 90.0) -> Step:
-    def apply(images: Tensor) -> Tensor:
-        turns = (2 * torch.rand(len(images)) - 1) * degrees
-        return color.shift_hue(images, turns.to(images.device))
+def _jitter(shift: Callable[[Tensor, Tensor], Tensor], reach: float) -> Callable[[int], Step]:
+    """One of this library's own shifts, drawn evenly from [-reach, reach)."""
 
-    return Step(apply)
+    def apply(images: Tensor) -> Tensor:
+        amounts = (2 * torch.rand(len(images)) - 1) * reach
+        return shift(images, amounts.to(images.device))
+
+    return lambda size: Step(apply)
 
 
 def _colour_jitter(size: int) -> Step:
@@ -219,7 +223,9 @@ _STEPS: dict[str, Callable[[int], Step]] = {
     "flip": _flip,
     "resized-crop": _resized_crop,
     "centre-crop": _centre_crop,
-    "hue-jitter": _hue_jitter,
+    "hue-jitter": _jitter(color.shift_hue, 90.0),  # degrees
+    "saturation-jitter": _jitter(color.shift_saturation, 1.2),
+    "luminance-jitter": _jitter(color.shift_luminance, 1.2),
     "colour-jitter": _colour_jitter,
     "gray": _gray,
 }

@@ -185,6 +185,6 @@ def _spoken(field_name: str, value: Any) -> str:
     if field_name == "seeds":
         count = len(value) if isinstance(value, list | tuple) else 1
         return "1 seed" if count == 1 else f"{count} seeds"
-    if field_name == "train_size":
-        return f"{int(value):,} training images"
+    if field_name in ("train_size", "test_size"):
+        return f"{int(value):,} {field_name[:-5]}ing images"
     return f"{field_name.replace('_', ' ')} {value}"

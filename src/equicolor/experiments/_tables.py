@@ -10,10 +10,24 @@ from equicolor.train import Run
 
 @dataclass(frozen=True)
 class Published:
-    """A row of one of the paper's tables: errors in %, ``(mean, standard deviation)`` by split, and parameters."""
+    """A row of one of the paper's tables: errors in %, by split, and parameters.
 
-    errors: Mapping[str, tuple[float, float]]
+    An error is ``(mean, standard deviation)``; the deviation of a single seed is None.
+    """
+
+    errors: Mapping[str, tuple[float, float | None]]
     parameters: str = ""
+
+    def printed(self, split: str) -> str:
+        """An error as the paper prints it; empty where it has none."""
+        if split not in self.errors:
+            return ""
+        mean, deviation = self.errors[split]
+        return f"{mean:.2f}" if deviation is None else f"{mean:.2f} ({deviation:.2f})"
+
+    def difference(self, split: str, ours: "Measured") -> str:
+        """By how many points our error is higher than the paper's; empty where it has none."""
+        return f"{100 * ours.mean - self.errors[split][0]:+.2f}" if split in self.errors else ""
 
 
 @dataclass(frozen=True)
@@ -32,8 +46,12 @@ class Measured:
         return statistics.stdev(self.values) if len(self.values) > 1 else 0.0
 
     def __str__(self) -> str:
+        return format(self)
+
+    def __format__(self, sign: str) -> str:
+        """In %, with the deviation where there are several seeds; ``+`` gives the mean a sign."""
         spread = f" ({100 * self.deviation:.2f})" if len(self.values) > 1 else ""
-        return f"{100 * self.mean:.2f}{spread}"
+        return f"{100 * self.mean:{sign}.2f}{spread}"
 
 
 def run_records(runs: Mapping[str, Sequence[Run]], metric: str = "error") -> list[Record]:
@@ -77,16 +95,30 @@ def error_table(
     for row in rows:
         those = runs[row.label]
         ours = {split: Measured([run.results[split][metric] for run in those]) for split in splits}
-        label = f"{row.label} [{row.reduced}]" if row.reduced else row.label
-        lines.append([label, *map(str, ours.values()), str(len(those)), f"{those[0].summary['parameters']:,}"])
+        tail = [str(len(those)), f"{those[0].summary['parameters']:,}"]
         theirs = (published or {}).get(row.label)
-        if theirs is None:
-            continue
-        known = theirs.errors
-        printed = [f"{known[split][0]:.2f} ({known[split][1]:.2f})" if split in known else "" for split in splits]
-        apart = [
-            f"{100 * value.mean - known[split][0]:+.2f}" if split in known else "" for split, value in ours.items()
-        ]
-        lines.append(["– the paper's", *printed, "", theirs.parameters])
-        lines.append(["– difference", *apart, "", ""])
+        lines += row_lines(row, ours, theirs, tail, ["", theirs.parameters if theirs else ""])
     return Table(title, ["network", *splits.values(), "seeds", "parameters"], lines)
+
+
+def row_lines(
+    row: Row,
+    ours: Mapping[str, Measured],
+    theirs: Published | None,
+    tail: Sequence[str] = (),
+    their_tail: Sequence[str] = (),
+) -> list[list[str]]:
+    """The lines of one network: ours and, where there is one, the paper's, and by how much they differ.
+
+    Args:
+        row: the network; a reduced protocol shows beside its label.
+        ours: by column, in their order.
+        theirs: the paper's row, by the same columns.
+        tail: further cells of our line, and ``their_tail`` of the paper's.
+    """
+    label = f"{row.label} [{row.reduced}]" if row.reduced else row.label
+    lines = [[label, *map(str, ours.values()), *tail]]
+    if theirs is not None:
+        lines.append(["– the paper's", *map(theirs.printed, ours), *their_tail])
+        lines.append(["– difference", *(theirs.difference(*item) for item in ours.items()), *[""] * len(tail)])
+    return lines

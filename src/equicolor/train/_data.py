@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader, Sampler
 
 from equicolor.data import Batch, ImageSet, collate, load
 from equicolor.data._imageset import WholeBatches
+from equicolor.data._load import MEMORY_LIMIT
 from equicolor.data._random import permutation
 from equicolor.train._errors import TrainingError
 from equicolor.train._recipe import Recipe
@@ -87,16 +88,22 @@ class ImageData(LightningDataModule):
     def setup(self, stage: str | None = None) -> None:
         """Loads the sets."""
         recipe = self.recipe
-        arguments = {"task": recipe.task, **recipe.data_options}
-        self.train = load(recipe.data, split=recipe.train_split, **arguments)
-        if recipe.train_size is not None:
-            self.train = self.train.sample(recipe.train_size)
-        self.tests = {split: load(recipe.data, split=split, **arguments) for split in recipe.test_splits}
+        self.train = self._load(recipe.train_split, recipe.train_size)
+        self.tests = {split: self._load(split, recipe.test_size) for split in recipe.test_splits}
         if len(self.train) < recipe.batch_size:
             raise TrainingError(
                 f"{recipe.data} {recipe.train_split} has {len(self.train):,} images, fewer than a batch of "
                 f"{recipe.batch_size}: set a smaller batch_size"
             )
+
+    def _load(self, split: str, size: int | None) -> ImageSet:
+        """A split, or a sample of it; of a split that is rendered or decoded, no more than the sample is."""
+        arguments = {"task": self.recipe.task, **self.recipe.data_options}
+        if size is None:
+            return load(self.recipe.data, split=split, **arguments)
+        images = load(self.recipe.data, split=split, **{**arguments, "in_memory": False}).sample(size)
+        fits = size * 3 * images.image_size**2 <= MEMORY_LIMIT
+        return images.in_memory() if arguments.get("in_memory", fits) else images
 
     @property
     def steps_per_epoch(self) -> int:

@@ -28,7 +28,7 @@ class Recipe:
     Attributes:
         data: a name of :func:`equicolor.data.list_datasets`; ``data_options`` go to :func:`equicolor.data.load`.
         train_split, test_splits: what is trained on, and what errors are reported on; by default the set's test splits.
-        train_size: train on a sample of so many images only.
+        train_size, test_size: train on a sample of so many images only; test on one of each test split.
         input_size: height and width that the network sees, where ``augment`` brings images to size (``photo``); by
             default that of the set.
         task: ``"classification"``, or ``"segmentation"`` of foreground, by masks.
@@ -62,6 +62,7 @@ class Recipe:
     train_split: str = "train"
     test_splits: list[str] = field(default_factory=list)
     train_size: int | None = None
+    test_size: int | None = None
     input_size: int | None = None
     augment: str = "none"
     optimizer: Literal["adam", "adamw", "sgd"] = "adam"
@@ -115,7 +116,7 @@ class Recipe:
                 f"epochs={self.epochs} and iterations={self.iterations}"
             )
         positive = ("epochs", "iterations", "batch_size", "accumulate", "lr", "clip", "devices", "nodes")
-        for name in (*positive, "train_size", "input_size", "checkpoint_every", "log_every"):
+        for name in (*positive, "train_size", "test_size", "input_size", "checkpoint_every", "log_every"):
             value = getattr(self, name)
             if value is not None and not (0 < value < math.inf):
                 raise ValueError(f"{name} of a recipe must be positive, got {value}")

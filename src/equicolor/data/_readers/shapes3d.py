@@ -11,7 +11,7 @@ from torch import Tensor
 
 from equicolor.data._lazy import require
 from equicolor.data._readers import Raw, Request
-from equicolor.data._sources import Hdf5, Rendered
+from equicolor.data._sources import Hdf5, Rendered, RenderedMasks
 
 FACTORS = {"floor_hue": 10, "wall_hue": 10, "object_hue": 10, "scale": 8, "shape": 4, "orientation": 15}
 CLASSES = ("cube", "cylinder", "sphere", "capsule")
@@ -19,15 +19,16 @@ _HUES = ("floor_hue", "wall_hue", "object_hue")
 
 
 def read(request: Request) -> Raw:
-    """All images, with the three hues as columns, 0 … 9. Saturation and lighting are varied by our renderer alone."""
+    """All images, with the three hues as columns, 0 … 9. Saturation, lighting and masks are our renderer's alone."""
     original = request.folder / "3dshapes.h5"
-    if original.is_file() and not request.drawn:
+    if original.is_file() and not request.drawn and not request.masks:
         factors = _original_factors(original)
         return Raw(Hdf5(original, "images"), factors["shape"], CLASSES, {name: factors[name] for name in _HUES})
     source = Rendered(request.how.size, request.drawn, request.seed)
     indices = torch.unravel_index(torch.arange(len(source)), tuple(FACTORS.values()))
     factors = dict(zip(FACTORS, indices, strict=True))
-    return Raw(source, factors["shape"], CLASSES, {name: factors[name] for name in _HUES})
+    masks = RenderedMasks(request.how.size) if request.masks else None
+    return Raw(source, factors["shape"], CLASSES, {name: factors[name] for name in _HUES}, masks)
 
 
 def _original_factors(path: Path) -> dict[str, Tensor]:

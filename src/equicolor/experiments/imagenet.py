@@ -1,0 +1,28 @@
+"""ImageNet and Tiny-ImageNet: whether hue equivariance costs anything where colours do not shift."""
+
+from equicolor.experiments._experiment import Experiment, Outcome, Setting
+from equicolor.experiments._several import error_over_data
+from equicolor.experiments._stand_in import stand_in
+from equicolor.experiments._tables import Published
+
+_DATA = {"imagenet": "ImageNet", "tiny_imagenet": "Tiny-ImageNet"}
+_RECIPES = {"ResNet18": "resnet18", "Hue-3": "hue3", "CEConv-3": "ceconv3"}
+_PAPER = {  # over one seed; the paper has no numbers for Tiny-ImageNet
+    "ResNet18": Published({"imagenet": (30.66, None)}, "11.7M"),
+    "Hue-3": Published({"imagenet": (30.28, None)}, "11.4M"),
+    "CEConv-3": Published({"imagenet": (30.71, None)}, "11.4M"),
+}
+
+
+def _run(setting: Setting) -> Outcome:
+    return error_over_data(setting, _DATA, _RECIPES, _PAPER, stand_in("hue_shift_shapes3d"))
+
+
+EXPERIMENT = Experiment(
+    "imagenet",
+    "Classification of ImageNet and Tiny-ImageNet",
+    "Table “Generalization to color-shift” on ImageNet",
+    "Networks are trained and tested on photographs of 1000 and 200 classes.",
+    _run,
+    "Small networks on embedded shapes instead of both sets, without the paper's numbers.",
+)
