@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test format bench clean
 
 demo: $(VENV)/installed-train  ## run the main job on embedded data
-	$(BIN)/equicolor reproduce shapes3d --quick --rows Z2CNN Hue-3 Hue-4 --folder demo
+	$(BIN)/equicolor reproduce shapes3d --quick --folder demo
 
 test: $(VENV)/installed-dev $(VENV)/networks  ## lint, types, tests
 	$(BIN)/ruff format --check .

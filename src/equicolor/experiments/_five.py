@@ -1,6 +1,6 @@
 """The paper's five small networks, which it compares on Hue-shift MNIST and on 3D Shapes, and three trained better."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equicolor.experiments._experiment import Row, Setting
@@ -14,7 +14,14 @@ TUNED_NOTE = (
 )
 
 
-def five_rows(setting: Setting, recipe: str, quick: Mapping[str, Any]) -> list[Row]:
-    """Those that are wanted; the quick version has no tuned ones, being none of the paper's protocol itself."""
+def five_rows(setting: Setting, recipe: str, quick: Mapping[str, Any], quick_labels: Sequence[str] = ()) -> list[Row]:
+    """Those that are wanted.
+
+    The quick version has no tuned ones, being none of the paper's protocol itself, and where ``quick_labels`` name them
+    it has those alone, unless others are asked for.
+    """
     variants = FIVE if setting.quick else FIVE | TUNED
-    return setting.chosen([setting.row(label, f"{recipe}:{name}", quick=quick) for label, name in variants.items()])
+    rows = setting.chosen([setting.row(label, f"{recipe}:{name}", quick=quick) for label, name in variants.items()])
+    if not setting.quick or setting.only or not quick_labels:
+        return rows
+    return [row for row in rows if row.label in quick_labels]
