@@ -30,8 +30,8 @@ EXPERIMENT = Experiment(
     "Exact and clamped luminance",
     "",
     "Networks learn shapes in middle light (A) and are tested in less (B) and in more (C). Lum-3 acts by the paper's "
-    "clamped shift or by the exact one; Z2CNN-aug is the plain network trained under jitter of luminance. Reduced to "
-    "small networks and short training, about ten minutes of one CPU core.",
+    "clamped shift or by the exact one; Z2CNN-aug is the plain network trained under jitter of luminance. Reduced: "
+    "small networks and 480 shapes; about ten minutes of one CPU core.",
     _run,
     "A few hundred shapes, one seed.",
 )
