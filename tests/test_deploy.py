@@ -193,3 +193,13 @@ def test_activations_write_over_what_nothing_else_reads_and_over_nothing_else():
     torch.testing.assert_close(optimized(images.clone()), expected)
     assert (optimized.alone.inplace, optimized.last.inplace) == (True, True)
     assert (optimized.heard.inplace, optimized.given.inplace) == (False, False)
+
+
+def test_given_images_each_layer_takes_the_way_that_is_faster_at_its_size():
+    layers = [GroupConv2d("hue4", 16, 16, 3, padding=1, bias=False) for _ in range(2)]
+    network = nn.Sequential(ec.nn.Lift("hue4"), GroupConv2d("hue4", 3, 16, 3), layers[0], nn.MaxPool2d(8), layers[1])
+    images = torch.rand(32, 3, 34, 34)
+    optimized = ec.optimize_for_inference(network, images)
+    assert [optimized[place].algorithm for place in (2, 4)] == ["fast", "direct"]
+    assert layers[0].algorithm == "auto"
+    torch.testing.assert_close(optimized(images), network.eval()(images), atol=1e-4, rtol=1e-4)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import fx, nn
+from torch import Tensor, fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from equicolor.convert import Converted
@@ -16,13 +16,18 @@ from equicolor.measure import evaluating
 from equicolor.nn._base import GroupConvBase
 
 
-def optimize_for_inference(model: nn.Module) -> nn.Module:
+def optimize_for_inference(model: nn.Module, images: Tensor | None = None) -> nn.Module:
     """A copy of ``model`` that computes the same, faster: for inference only, and ready for ``torch.compile``.
 
     Batch norms that follow a convolution are folded into it, where the network's forward can be traced by ``torch.fx``,
     activations then write over what nothing else reads, and the filters of group convolutions are transformed once
     instead of in every forward (see :meth:`GroupConv2d.freeze`). The given model is left as it is. Save before, not
     after: a frozen network cannot be trained or loaded.
+
+    Args:
+        model: any network.
+        images: a batch like those to come. With it, each group convolution takes the way that is faster at its size;
+            without, the one that is faster at a middling size.
 
     >>> from equicolor.models import create_model
     >>> model = create_model("z2cnn", group="hue4").eval()
@@ -31,6 +36,8 @@ def optimize_for_inference(model: nn.Module) -> nn.Module:
     """
     optimized = copy.deepcopy(model).eval()
     with torch.no_grad():
+        if images is not None:
+            _settle(optimized, images)
         calls = _calls(optimized)
         for convolution, norm in _foldable(calls):
             _fold(optimized, convolution, norm)
@@ -40,6 +47,15 @@ def optimize_for_inference(model: nn.Module) -> nn.Module:
             if isinstance(layer, GroupConvBase):
                 layer.freeze()
     return optimized.requires_grad_(False)
+
+
+def _settle(model: nn.Module, images: Tensor) -> None:
+    """Decides how each group convolution is computed by the features that it meets."""
+    layers = [layer for layer in model.modules() if isinstance(layer, GroupConvBase)]
+    hooks = [layer.register_forward_pre_hook(lambda layer, given: layer.settle(given[0])) for layer in layers]
+    model(images)
+    for hook in hooks:
+        hook.remove()
 
 
 def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int | tuple[int, int]) -> Path:

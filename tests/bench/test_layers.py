@@ -32,12 +32,11 @@ def test_the_layers_of_a_network_are_found_at_their_sizes():
 def test_what_auto_is_said_to_take_is_what_it_computes(name, width, side):
     size = Size(name, 3, width, width, side, batch=4)
     features = torch.rand(4 * group(name).order, width, side, side)
-    for phase in layers.PHASES:
-        layer, same = size.layer("auto"), size.layer(taken_by_auto(size, phase))
-        if phase == "inference":
-            layer.freeze()
-            same.freeze()
-        assert multiply_adds(layer, features).convolutions == multiply_adds(same, features).convolutions
+    layer, same = size.layer("auto"), size.layer(taken_by_auto(size))
+    assert multiply_adds(layer, features).convolutions == multiply_adds(same, features).convolutions
+    layer.settle(features)
+    layer.freeze()
+    assert multiply_adds(layer, features).convolutions == multiply_adds(same, features).convolutions
 
 
 def test_a_record_has_all_that_a_model_of_the_cost_is_fitted_to():
@@ -59,7 +58,7 @@ def test_a_loss_is_measured_again_before_it_is_believed(monkeypatch):
         return {"direct": noise, "fast": noise / 2 if phase == "training" and hasty else 1.0}
 
     monkeypatch.setattr(layers, "_seconds", seconds)
-    monkeypatch.setattr(layers, "taken_by_auto", lambda size, phase: "direct")
+    monkeypatch.setattr(layers, "taken_by_auto", lambda size: "direct")
     record = measure_layer(Size("hue4", 1, 8, 8, 4), rounds=4)
     assert asked == [("training", 4, True), ("training", 12, False), ("inference", 4, True)]
     assert record["training"]["loss"] == 0

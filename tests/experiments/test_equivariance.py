@@ -9,7 +9,7 @@ from equicolor import cli
 from equicolor.color import rotate_rgb
 from equicolor.experiments.equivariance import CECONV, HUE_SHIFT, OURS, PLACES, RGB_ROTATION, RotatedRGB
 
-TINY = ["data=hue_shift_digits", "test_splits=test_a", "train_size=64", "epochs=1", "batch_size=32"]
+TINY = ["data=hue_shift_digits", "test_splits=test_a", "train_size=64", "test_size=64", "epochs=1", "batch_size=32"]
 
 
 @pytest.fixture(scope="module")

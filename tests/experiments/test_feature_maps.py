@@ -9,7 +9,7 @@ import equicolor as ec
 from equicolor import cli
 from equicolor.experiments.feature_maps import correspondence, maps
 
-TINY = ["data=hue_shift_digits", "test_splits=test_a", "train_size=64", "epochs=1", "batch_size=32"]
+TINY = ["data=hue_shift_digits", "test_splits=test_a", "train_size=64", "test_size=64", "epochs=1", "batch_size=32"]
 
 
 @pytest.mark.parametrize("layer", ["lift", "layers.0", "layers.3"])

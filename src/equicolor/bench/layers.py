@@ -56,6 +56,11 @@ class Size:
         bank = 4 * n * n * self.width_in * self.width_out * self.kernel**2
         return feature <= _LARGEST_FEATURE and bank <= _LARGEST_BANK
 
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of the features."""
+        return as_group(self.group).order * self.batch, self.width_in, self.map_size, self.map_size
+
     def layer(self, algorithm: Choice) -> GroupConv2d:
         """Without a bias, in channels_last."""
         layer = GroupConv2d(
@@ -115,8 +120,8 @@ def measure_layer(size: Size, rounds: int = 7, device: str | torch.device = "cpu
     """Times both ways, for training (forward and backward) and inference (frozen), and says what ``auto`` loses."""
     group = as_group(size.group)
     record: dict[str, Any] = {**asdict(size), "order": group.order, "rank": algorithms.fast(group).rank}
+    auto = taken_by_auto(size)
     for phase in PHASES:
-        auto = taken_by_auto(size, phase)
         seconds = _seconds(size, phase, rounds, device)
         if _loss(seconds, auto) > _DOUBTED_LOSS:
             seconds = _seconds(size, phase, 3 * rounds, device, hasty=False)
@@ -124,12 +129,12 @@ def measure_layer(size: Size, rounds: int = 7, device: str | torch.device = "cpu
     return record
 
 
-def taken_by_auto(size: Size, phase: Phase) -> Way:
+def taken_by_auto(size: Size) -> Way:
     """What ``auto`` takes at this size. The one place that asks a layer for it."""
     layer = size.layer("auto")
-    if phase == "inference":
-        layer.freeze()
-    return layer._choose(size.batch * size.map_size**2)
+    layer.settle(torch.empty(size.shape, device="meta"))
+    assert layer.algorithm != "auto"
+    return layer.algorithm
 
 
 def summary(records: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -150,8 +155,7 @@ def _loss(seconds: dict[Way, float], taken: Way) -> float:
 
 def _seconds(size: Size, phase: Phase, rounds: int, device: str | torch.device, hasty: bool = True) -> dict[Way, float]:
     """Medians of both ways; ``hasty`` is content with one round where that is slow and clear."""
-    shape = (as_group(size.group).order * size.batch, size.width_in, size.map_size, size.map_size)
-    features = torch.rand(shape, device=device).to(memory_format=torch.channels_last)
+    features = torch.rand(size.shape, device=device).to(memory_format=torch.channels_last)
     calls = {way: _call(size.layer(way).to(device), phase, features) for way in WAYS}
     timings = interleaved(calls, 1, warm_up=1)
     slower, faster = (pick(timings.median(way) for way in WAYS) for pick in (max, min))

@@ -96,7 +96,7 @@ def measure_network(
     for phase in PHASES:
         say(f"{name}, {phase}: {len(which)} networks, {rounds} rounds")
         with compiling():
-            built = {each: _build(name, each, phase, device) for each in which}
+            built = {each: _build(name, each, phase, images) for each in which}
             counts = {each: _counts(model, images) for each, model in built.items()}
             calls = {each: _call(model, each.mode, phase, images, labels) for each, model in built.items()}
             timings = interleaved(calls, rounds)
@@ -113,11 +113,11 @@ def measure_network(
     return records
 
 
-def _build(name: str, candidate: Candidate, phase: Phase, device: str | torch.device) -> nn.Module:
+def _build(name: str, candidate: Candidate, phase: Phase, images: Tensor) -> nn.Module:
     torch.manual_seed(0)
-    model: nn.Module = create_model(name, candidate.group, num_classes=10, algorithm=candidate.algorithm).to(device)
-    model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    return optimize_for_inference(model) if phase == "inference" else model.train()
+    model: nn.Module = create_model(name, candidate.group, num_classes=10, algorithm=candidate.algorithm)
+    model = model.to(images.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return optimize_for_inference(model, images) if phase == "inference" else model.train()
 
 
 def _call(model: nn.Module, mode: Mode, phase: Phase, images: Tensor, labels: Tensor) -> Callable[[], object]:

@@ -17,14 +17,13 @@ from equicolor import algorithms
 from equicolor.algorithms import is_channels_last, unstack
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
+from equicolor.nn import _cost
 from equicolor.nn._bilinear import BilinearConvolution, Convolution, convolve, transform_filters
 
 Choice: TypeAlias = Literal["auto", "direct", "fast"]
 Size: TypeAlias = int | Sequence[int]
 
-#: What a number moved through a transform, and one more call of a convolution, cost in multiplications, as fitted to
-#: benchmarks/group_conv.py on two cores.
-_MOVE_COST, _CALL_COST = 20, 12_000_000
+#: Of a feature whose size is not known, over the batch.
 _MIDDLING_PIXELS = 32 * 16 * 16
 
 
@@ -91,22 +90,34 @@ class GroupConvBase(nn.Module):
             nn.init.uniform_(self.bias, -bound, bound)
 
     @property
+    def _enlargement(self) -> float:
+        """Pixels of the output for one of the input."""
+        area = math.prod(self.stride)
+        return 1 / area if self._output_first else area
+
+    @property
     def chosen_algorithm(self) -> Literal["direct", "fast"]:
         """What ``auto`` comes to, for features of a middling size; in eager mode the actual size decides."""
         return self._choose(_MIDDLING_PIXELS)
 
     def _choose(self, pixels: int) -> Literal["direct", "fast"]:
-        """``auto`` for features of so many pixels, over the batch: the faster by ``benchmarks/group_conv.py``.
-
-        Fast saves multiplications. It pays for them by moving every feature through two transforms, and by calling one
-        convolution for each of its products.
-        """
+        """``auto`` for features of so many pixels, over the batch: the faster one, as far as :mod:`_cost` can tell."""
         if self.algorithm != "auto":
             return self.algorithm
-        n, rank = self.group.order, self._bilinear.rank
-        saved = (n * n - rank) * self.in_channels * self.out_channels // self.groups * math.prod(self.kernel_size)
-        moved = (n + rank) * (self.in_channels + self.out_channels)
-        return "fast" if pixels * (saved - _MOVE_COST * moved) > _CALL_COST * rank else "direct"
+        size = _cost.Size(
+            self.group.order,
+            self._bilinear.rank,
+            self.in_channels,
+            self.out_channels,
+            math.prod(self.kernel_size) / self.groups,
+            pixels,
+            pixels * self._enlargement,
+        )
+        return "fast" if _cost.fast(size) < _cost.direct(size) else "direct"
+
+    def settle(self, features: Tensor) -> None:
+        """Decides ``auto`` for good, for features of this size."""
+        self.algorithm = self._choose(self._pixels(features))
 
     @property
     def frozen(self) -> bool:
@@ -156,7 +167,8 @@ class GroupConvBase(nn.Module):
     def _convolve(self, features: Tensor, convolution: Convolution) -> Tensor:
         """The group convolution in terms of an ordinary one."""
         # A graph that is traced for any batch must not depend on the size of the one it was traced with.
-        pixels = _MIDDLING_PIXELS if torch.compiler.is_compiling() else features[:, 0].numel() // self.group.order
+        strided = math.prod(self.stride) // math.prod(convolution.stride)  # already, by whoever calls
+        pixels = _MIDDLING_PIXELS if torch.compiler.is_compiling() else strided * self._pixels(features)
         if self._choose(pixels) == "direct":
             return self._convolve_direct(features, convolution)
         # A compiler decides by itself what to keep for the backward pass, and nothing is kept without one.
@@ -164,6 +176,10 @@ class GroupConvBase(nn.Module):
             return convolve(features, self._transformed_filters(), self.bias, self._bilinear, convolution)
         apply: Callable[..., Tensor] = BilinearConvolution.apply
         return apply(features, self.weight, self.bias, self._bilinear, convolution)
+
+    def _pixels(self, features: Tensor) -> int:
+        """Of one element, over the batch."""
+        return features[:, 0].numel() // self.group.order
 
     def _transformed_filters(self) -> Tensor:
         """The filters of the bilinear algorithm's convolutions, stacked."""
