@@ -31,7 +31,10 @@ def tables(results: dict[str, Any]) -> list[Table]:
     """One for each network and phase, and one for each other part that was measured."""
     found = []
     for (network, phase), records in groupby(results.get("networks", []), lambda r: (r["network"], r["phase"])):
-        found.append(_network_table(network, phase, list(records)))
+        those = list(records)
+        found.append(_network_table(network, phase, those))
+        if profiled := [record for record in those if "profile" in record]:
+            found.append(_profile_table(network, phase, profiled))
     if results.get("layers"):
         found.append(_layer_table(results["layers"], results["layers_summary"]))
     if results.get("lift"):
@@ -62,6 +65,25 @@ def _network_table(network: str, phase: str, records: list[Record]) -> Table:
         for r in records
     ]
     return Table(title, columns, rows, columns[:3])
+
+
+def _profile_table(network: str, phase: str, records: list[Record]) -> Table:
+    kinds = tuple(records[0]["profile"])
+    rows = [
+        (
+            r["group"] or "plain",
+            r["algorithm"] if r["group"] else "",
+            *(f"{1e3 * r['profile'][kind]:,.1f}" for kind in kinds),
+        )
+        for r in records
+    ]
+    what = "training step" if phase == "training" else "inference"
+    return Table(
+        f"{network}, {what}: where the time goes, in ms of a profiled call",
+        ("group", "algorithm", *kinds),
+        rows,
+        ("group", "algorithm"),
+    )
 
 
 def _layer_table(records: list[Record], summary: dict[str, float]) -> Table:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from equicolor import algorithms
 from equicolor.bench._compile import compile_blocks, compiling
 from equicolor.bench._memory import peak_memory
+from equicolor.bench._profile import profile
 from equicolor.bench._timing import Timings, interleaved
 from equicolor.bench._work import multiply_adds
 from equicolor.deploy import optimize_for_inference
@@ -101,6 +102,8 @@ def measure_network(
             calls = {each: _call(model, each.mode, phase, images, labels) for each, model in built.items()}
             timings = interleaved(calls, rounds)
             memory = {each: peak_memory(call, device) for each, call in calls.items()}
+            # Compiled, everything between two convolutions is one operation.
+            profiles = {each: profile(call) for each, call in calls.items() if each.mode == "eager"}
         for each in which:
             shared = {
                 "network": name,
@@ -109,7 +112,8 @@ def measure_network(
                 "image_size": side,
                 "parameters": parameters[each.group],
             }
-            records.append({**shared, **_record(each, timings, memory, counts)})
+            where = {"profile": profiles[each]} if each in profiles else {}
+            records.append({**shared, **_record(each, timings, memory, counts), **where})
     return records
 
 
