@@ -8,7 +8,7 @@ from equicolor.experiments._experiment import Row, Setting
 #: What the paper calls them → the variant of its recipe.
 FIVE = {"Z2CNN": "z2cnn", "Hue-3": "hue3", "Hue-4": "hue4", "CEConv-3": "ceconv3", "CEConv-4": "ceconv4"}
 TUNED = {f"{label}, tuned": f"{FIVE[label]}-tuned" for label in ("Z2CNN", "Hue-3", "Hue-4")}
-TUNED_NOTE = (
+_TUNED_NOTE = (
     "“Tuned” is not the paper's: the same networks and as many epochs, all by Adam at a rate of 0.004 that first rises "
     "and then falls as a cosine, where the paper trains its hue networks at a constant 0.0001."
 )
@@ -25,3 +25,8 @@ def five_rows(setting: Setting, recipe: str, quick: Mapping[str, Any], quick_lab
     if not setting.quick or setting.only or not quick_labels:
         return rows
     return [row for row in rows if row.label in quick_labels]
+
+
+def tuned_note(rows: Sequence[Row]) -> list[str]:
+    """What “tuned” means, where any row is."""
+    return [_TUNED_NOTE] if any(row.label in TUNED for row in rows) else []

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from equicolor.experiments._experiment import Experiment, Outcome, Setting
-from equicolor.experiments._five import TUNED_NOTE, five_rows
+from equicolor.experiments._five import five_rows, tuned_note
 from equicolor.experiments._pictures import bars, examples
 from equicolor.experiments._tables import Published, error_table, run_records
 
@@ -32,7 +32,7 @@ def _run(setting: Setting) -> Outcome:
     runs = setting.train(rows)
     table = error_table("Classification error in %", rows, runs, SPLITS, _PAPER)
     pictures: dict[str, Figure | Image] = {"errors": bars(rows, runs, SPLITS), "examples": examples(DATA, SPLITS)}
-    return Outcome(run_records(runs), [table], pictures, [_DATA_NOTE, *([] if setting.quick else [TUNED_NOTE])])
+    return Outcome(run_records(runs), [table], pictures, [_DATA_NOTE, *tuned_note(rows)])
 
 
 EXPERIMENT = Experiment(
