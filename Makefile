@@ -10,7 +10,7 @@ demo: $(VENV)/installed-train  ## run the main job on embedded data
 
 test: $(VENV)/installed-dev $(VENV)/networks  ## lint, types, tests
 	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import original_formats as formats
 import pytest
 import torch
 
+import original_formats as formats
 from equicolor.data import DataNotFoundError, load
 from equicolor.data._download import Remote, fetch
 from equicolor.data._registry import DATASETS

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import original_formats as formats
 import pytest
 import torch
 from PIL import Image
 
+import original_formats as formats
 from equicolor.data import CorruptImageError, DataNotFoundError, ImageSet, _hub, load
 from equicolor.data._registry import DATASETS
 

@@ -4,11 +4,11 @@ import pickle
 from pathlib import Path
 
 import numpy as np
-import original_formats as formats
 import pytest
 import torch
 from PIL import Image
 
+import original_formats as formats
 from equicolor.data import Batch, CorruptImageError, ImageSet, load
 
 

@@ -4,10 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import original_formats as formats
 import pytest
 import torch
 
+import original_formats as formats
 from equicolor.data import DataNotFoundError, list_datasets, load
 from equicolor.data._load import _rows
 from equicolor.data._readers import Raw

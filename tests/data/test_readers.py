@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import original_formats as formats
 import pytest
 import torch
 
+import original_formats as formats
 from equicolor.color import rgb_to_hsl
 from equicolor.data import DataNotFoundError, ImageSet, load
 from equicolor.data._shapes import Shapes

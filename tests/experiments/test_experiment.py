@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from small import small_row
 
 from equicolor.experiments import Setting, _runs
 from equicolor.experiments._experiment import _Clock
 from equicolor.experiments._runs import run_folder, run_name
 from equicolor.train import TrainingError
 from equicolor.train._fit import _Session
+from small import small_row
 
 
 class KilledError(BaseException):

@@ -1,10 +1,10 @@
 """The full tables, with training made up: the paper's numbers are beside ours, for the right network and column."""
 
 import pytest
-from small import MadeUp
 
 from equicolor.data import DataNotFoundError
 from equicolor.experiments import _several, experiment
+from small import MadeUp
 
 MISSING = "… is not there. Put into …"
 

@@ -4,11 +4,11 @@ import os
 from dataclasses import replace
 
 import pytest
-from small import SMALL, made_up, small_row
 
 from equicolor.cli import main
 from equicolor.experiments import saturation
 from equicolor.experiments._shifted import Part, _tables
+from small import SMALL, made_up, small_row
 
 PART = Part("toy", "Toys", "hue_shift_digits", {}, {"test_a": "A/A", "test_b": "A/B"}, 10)
 

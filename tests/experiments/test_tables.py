@@ -3,9 +3,9 @@
 import statistics
 
 import pytest
-from small import SMALL, made_up, small_row
 
 from equicolor.experiments._tables import Measured, Published, error_table, run_records
+from small import SMALL, made_up, small_row
 
 SPLITS = {"test_a": "A/A", "test_b": "A/B"}
 

@@ -7,9 +7,9 @@ import pickle
 
 import pytest
 import torch
-from zoo import settle
 
 import equicolor as ec
+from zoo import settle
 
 SMALL = {
     "z2cnn": {},

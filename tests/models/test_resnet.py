@@ -1,9 +1,9 @@
 import pytest
 import torch
 from torch import nn
-from zoo import settle
 
 import equicolor as ec
+from zoo import settle
 
 
 @pytest.mark.parametrize(("stem", "side"), [("cifar", 8), ("imagenet", 2)])

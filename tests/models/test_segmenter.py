@@ -2,9 +2,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from zoo import settle
 
 import equicolor as ec
+from zoo import settle
 
 MODELS = {group: settle(ec.create_model("segmenter", group, width=8)) for group in (None, "hue3", "ceconv3")}
 

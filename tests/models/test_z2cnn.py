@@ -1,8 +1,8 @@
 import pytest
 import torch
-from zoo import settle
 
 import equicolor as ec
+from zoo import settle
 
 
 @pytest.mark.parametrize("group", [None, "hue3", "ceconv3"])

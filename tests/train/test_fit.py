@@ -13,12 +13,12 @@ import time
 
 import pytest
 import torch
-from runs import SMALL, assert_identical, finish, start, torchrun, weights
 
 import equicolor as ec
 from equicolor.train import DivergedError, Recipe, Run, StoppedError, TrainingError, fit, resume
 from equicolor.train import _fit as fit_module
 from equicolor.train._checkpoints import Checkpoints
+from runs import SMALL, assert_identical, finish, start, torchrun, weights
 
 
 @pytest.fixture(scope="module")

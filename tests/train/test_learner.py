@@ -3,10 +3,10 @@
 import lightning
 import pytest
 import torch
-from runs import SMALL
 
 from equicolor.train import ImageData, Learner
 from equicolor.train._learner import MeanLoss
+from runs import SMALL
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from runs import SMALL
 
 from equicolor.data import load
 from equicolor.train import ImageData, StepSampler, TrainingError
+from runs import SMALL
 
 
 @given(
