@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from equicolor import algorithms
 from equicolor.bench.networks import PHASES
-from equicolor.data._lazy import require
 from equicolor.groups import Hue
+from equicolor.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 #: Sizes of the sweep that are shown: where ``auto`` loses most. All are in the JSON file.
 _SHOWN_LAYERS = 10
+_PHASE_NAMES = {"training": "training step", "inference": "inference"}
 
 
 class Table(NamedTuple):
@@ -45,9 +46,8 @@ def tables(results: dict[str, Any]) -> list[Table]:
 
 
 def _network_table(network: str, phase: str, records: list[Record]) -> Table:
-    what = "training step" if phase == "training" else "inference"
     size = records[0]["image_size"]
-    title = f"{network}, {what}, batch {records[0]['batch']}, {size}×{size} (×: relative to plain in the same mode)"
+    title = f"{network}, {_PHASE_NAMES[phase]}, batch {records[0]['batch']}, {size}×{size}"
     columns = ("group", "algorithm", "mode", "parameters", "time", "×", "memory", "×", "multiply-adds", "×")
     rows = [
         (
@@ -64,7 +64,7 @@ def _network_table(network: str, phase: str, records: list[Record]) -> Table:
         )
         for r in records
     ]
-    return Table(title, columns, rows, columns[:3])
+    return Table(f"{title} (×: relative to plain in the same mode)", columns, rows, columns[:3])
 
 
 def _profile_table(network: str, phase: str, records: list[Record]) -> Table:
@@ -77,9 +77,8 @@ def _profile_table(network: str, phase: str, records: list[Record]) -> Table:
         )
         for r in records
     ]
-    what = "training step" if phase == "training" else "inference"
     return Table(
-        f"{network}, {what}: where the time goes, in ms of a profiled call",
+        f"{network}, {_PHASE_NAMES[phase]}: where the time goes, in ms of a profiled call",
         ("group", "algorithm", *kinds),
         rows,
         ("group", "algorithm"),
@@ -136,15 +135,12 @@ def plot_cost(records: Sequence[Record]) -> "Figure":
     Groups other than hue are points with their names.
     """
     networks = list(dict.fromkeys(record["network"] for record in records))
-    # Not through pyplot: no window, no state, no matter which backend is set.
-    figure: Figure = require("matplotlib.figure", "drawing").Figure(
-        figsize=(11, 3.8 * len(networks)), layout="constrained"
-    )
+    figure = new_figure(11, 3.8 * len(networks))
     grid = figure.subplots(len(networks), len(PHASES), squeeze=False)
     for row, network in enumerate(networks):
         for column, phase in enumerate(PHASES):
             own = [r for r in records if (r["network"], r["phase"]) == (network, phase) and r["group"]]
-            _draw(grid[row, column], own, f"{network}, {'training step' if phase == 'training' else phase}")
+            _draw(grid[row, column], own, f"{network}, {_PHASE_NAMES[phase]}")
     return figure
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from equicolor._output import complete_file, write_picture
 from equicolor.commands import _console as console
 
 
@@ -83,13 +84,13 @@ def bench(
     try:
         for measured in plan.run(console.note):
             results |= measured
-            with console.complete_file(folder / "bench.json", "w") as file:  # what is measured is not lost
+            with complete_file(folder / "bench.json", "w") as file:  # what is measured is not lost
                 json.dump(results, file, indent=1)
     finally:
         torch.set_num_threads(before)
     written = [folder / "bench.json"]
     if "networks" in results:
-        written.append(console.write_figure(folder / "cost.png", plot_cost(results["networks"])))
+        written.append(write_picture(folder / "cost.png", plot_cost(results["networks"])))
     for table in tables(results):
         console.show_table(table.title, table.columns, table.rows, table.left)
     if quick:

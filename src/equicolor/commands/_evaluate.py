@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from equicolor._output import complete_file, write_csv, write_picture
 from equicolor.commands import _console as console
 from equicolor.commands._shared import DataSet
 
@@ -91,9 +92,9 @@ def _show(title: str, result: "Evaluation", stem: Path) -> None:
     header = ("true \\ predicted", *result.classes, "error")
     if len(result.classes) <= _LARGEST_PRINTED:
         console.show_table("Confusion", header, rows, left=header[:1])
-    written = console.write_csv(stem.with_name(f"{stem.name}-confusion.csv"), header, rows)
+    written = write_csv(stem.with_name(f"{stem.name}-confusion.csv"), header, rows)
     summary = stem.with_name(f"{stem.name}.json")
-    with console.complete_file(summary, "w") as file:
+    with complete_file(summary, "w") as file:
         json.dump({"title": title, **result.summary()}, file, indent=2)
     console.note(f"Confusion: {written}\nAll numbers: {summary}")
 
@@ -107,8 +108,8 @@ def _show_curve(title: str, quantity: Any, results: "dict[float, Evaluation]", s
     console.show_table(title, (f"{quantity} shift", "error", "ECE"), rows)
     exact = [(shift, r.error, r.calibration_error) for shift, r in results.items()]
     header = ("shift", "error", "calibration_error")
-    table = console.write_csv(stem.with_name(f"{stem.name}-{quantity}-curve.csv"), header, exact)
+    table = write_csv(stem.with_name(f"{stem.name}-{quantity}-curve.csv"), header, exact)
     order = next((factor.order for factor in getattr(opened.group, "factors", ()) if isinstance(factor, Hue)), 0)
     figure = plot_curve(quantity, {shift: r.error for shift, r in results.items()}, title, order)
-    plot = console.write_figure(table.with_suffix(".png"), figure)
+    plot = write_picture(table.with_suffix(".png"), figure)
     console.note(f"Table: {table}\nPlot: {plot}")

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from equicolor._output import write_csv, write_picture
 from equicolor.commands import _console as console
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
 
@@ -61,9 +62,9 @@ def inspect(
     if pictures is None:
         raise ValueError("; ".join(bad.messages))
     seen = inspect_model(opened.model, pictures[0].to(opened.device), layer, channels, group)
-    console.write_figure(out, plot_inspection(seen))
+    write_picture(out, plot_inspection(seen))
     rows = [(name, *(f"{value:.3e}" for value in errors)) for name, errors in seen.errors.items()]
-    written = console.write_csv(out.with_suffix(".csv"), ("layer", *seen.elements), rows)
+    written = write_csv(out.with_suffix(".csv"), ("layer", *seen.elements), rows)
     worst = max(seen.errors, key=lambda name: float(seen.errors[name].max()))
     shown = (
         {"output": "output", worst: f"worst layer: {worst}"} if worst != "output" else {"output": "output, the worst"}

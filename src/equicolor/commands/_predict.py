@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from equicolor._output import complete_file, csv_line
 from equicolor.commands import _console as console
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
 
@@ -63,12 +64,12 @@ def predict(
     batches = image_batches(images, chosen, image_size or opened.image_size, batch_size, bad)
     results = []
     with ExitStack() as stack:
-        target = stack.enter_context(console.complete_file(out, "w")) if out else sys.stdout
+        target = stack.enter_context(complete_file(out, "w")) if out else sys.stdout
         if format_ == "csv":
             target.write("path,class,probability\n")
         for result in predictions(opened.model, batches, opened.classes):
             row = {"path": result.path, "class": result.label, "probability": round(result.probability, 6)}
-            target.write(console.csv_line(list(row.values())) if format_ == "csv" else json.dumps(row) + "\n")
+            target.write(csv_line(list(row.values())) if format_ == "csv" else json.dumps(row) + "\n")
             results.append(result)
         bad.report(len(results))
     if out:

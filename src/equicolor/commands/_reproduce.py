@@ -50,8 +50,8 @@ def reproduce(
     try:
         outcome = chosen.run(setting)
     except DataNotFoundError as error:
-        message = str(error).replace("; load(..., download=True) fetches them", "")
-        raise DataNotFoundError(f"{message} {_EMBEDDED}" if not quick else message) from error
+        hint = "" if quick else f" {_EMBEDDED}"
+        raise DataNotFoundError(error.without_code() + hint) from error
     report = write_report(chosen, outcome, folder / chosen.name, _command(chosen.name, setting), quick)
     for table in outcome.tables:
         show_table(table.title, table.columns, table.rows, table.columns[:1])

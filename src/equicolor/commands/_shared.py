@@ -46,8 +46,8 @@ class DataSet:
                 in_memory=False if some else None,  # of a large set, only what is asked for is read
             )
         except DataNotFoundError as error:
-            message = str(error).replace("; load(..., download=True) fetches them", "")
-            raise DataNotFoundError(message + ("" if self.download else " Or add --download to fetch it.")) from error
+            hint = "" if self.download else " Or add --download to fetch it."
+            raise DataNotFoundError(error.without_code() + hint) from error
         if self.class_ is not None:
             if self.class_ not in images.classes:
                 raise ValueError(f"{self.name} has no class {self.class_!r}: there are {', '.join(images.classes)}")

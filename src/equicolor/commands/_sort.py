@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from equicolor._output import complete_file, write_csv
 from equicolor.commands import _console as console
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
 
@@ -81,13 +82,13 @@ def sort(
     coloured = [index for index in order if not positions.degrees[index].isnan()]
     sections = [(f"{hues.degrees(k):g}°", [i for i in coloured if positions.band[i] == k]) for k in hues.offsets]
     sections.append(("no hue", [i for i in order if positions.degrees[i].isnan()]))
-    with console.complete_file(out) as file:
+    with complete_file(out) as file:
         contact_sheet(torch.cat(pictures), sections).save(file, format="png")
     table = [
         (place, names[i], int(positions.band[i]), f"{positions.degrees[i]:.2f}", f"{positions.alignment[i]:.4f}")
         for place, i in enumerate(order)
     ]
-    written = console.write_csv(out.with_suffix(".csv"), ("place", "path", "band", "degrees", "alignment"), table)
+    written = write_csv(out.with_suffix(".csv"), ("place", "path", "band", "degrees", "alignment"), table)
     rows = [
         (heading, len(members), f"{positions.alignment[members].mean():.2f}" if members else "")
         for heading, members in sections

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from equicolor.data._description import Description, Split
 from equicolor.data._download import fetch
-from equicolor.data._errors import DataNotFoundError
+from equicolor.data._errors import BY_CALL, DataNotFoundError
 from equicolor.data._hub import from_hub, from_parquet, parquet_files
 from equicolor.data._images import Decoding, Fit, OnError
 from equicolor.data._imageset import ImageSet, Task
@@ -231,10 +231,7 @@ def _not_found(description: Description, folder: Path, masks: bool, reason: str)
     if description.remotes:
         lines.append("Published at " + " , ".join(remote.url for remote in description.remotes) + " .")
     if description.hub and not masks:
-        lines.append(
-            f"Or put there the Parquet files of {description.hub.path} on the Hugging Face hub; "
-            "load(..., download=True) fetches them."
-        )
+        lines.append(f"Or put there the Parquet files of {description.hub.path} on the Hugging Face hub" + BY_CALL)
     if reason:
         lines.append(f"What was tried: {reason}")
     return DataNotFoundError("\n".join(lines))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from equicolor.experiments._runs import run_folder, trained
+from equicolor.experiments._runs import is_finished, trained
 from equicolor.train import Recipe, Run
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ class Row:
     label: str
     recipe: Recipe
     reduced: str = ""
+
+    @property
+    def title(self) -> str:
+        """The label, and beside it how the row is reduced."""
+        return f"{self.label} [{self.reduced}]" if self.reduced else self.label
 
     @property
     def seeded(self) -> list[Recipe]:
@@ -123,7 +128,7 @@ class Setting:
         clock = _Clock([recipe.group or "" for _, recipe in grid])
         result: dict[str, list[Run]] = {row.label: [] for row in rows}
         for number, (row, recipe) in enumerate(grid):
-            fresh = not (run_folder(recipe, self.root) / "results.json").is_file()
+            fresh = not is_finished(recipe, self.root)
             if fresh:
                 self.say(f"[{number + 1}/{len(grid)}] {row.label}, seed {recipe.seed}{clock.left(number)}")
             start = time.perf_counter()

@@ -57,7 +57,7 @@ def curves(x: str, y: str, lines: Mapping[str, Mapping[float, float]], *, log_x:
 
 def examples(data: str, splits: Mapping[str, str], count: int = 12) -> "Image":
     """A few images of every split."""
-    sets = {name: load(data, split=split).sample(count).fetch(range(count)).images for split, name in splits.items()}
+    sets = {name: load(data, split=split, in_memory=False).sample(count)[:].images for split, name in splits.items()}
     images = torch.cat(list(sets.values())).mul(255).round().to(torch.uint8)
     sections = [(name, range(place * count, (place + 1) * count)) for place, name in enumerate(sets)]
     return contact_sheet(images, sections)

@@ -5,11 +5,10 @@ The report is one file that needs no other: its pictures are inside it.
 
 import base64
 import html
-import io
 import json
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ import numpy as np
 import torch
 
 import equicolor
+from equicolor._output import complete_file, png, write_csv, write_text
 from equicolor.experiments._experiment import Experiment, Outcome, Table
-from equicolor.train._checkpoints import write_atomically
 
 QUICK = "Quick version: reduced data and training. Its numbers show that everything works, not how well."
 _STYLE = """
@@ -35,8 +34,7 @@ footer { color: #666; font-size: .85rem; margin-top: 3rem; }
 
 def write_report(experiment: Experiment, outcome: Outcome, folder: Path, command: str, quick: bool) -> Path:
     """Writes everything into ``folder`` and returns the path of the report."""
-    folder.mkdir(parents=True, exist_ok=True)
-    pictures = {name: _png(picture) for name, picture in outcome.pictures.items()}
+    pictures = {name: png(picture) for name, picture in outcome.pictures.items()}
     made = {
         "experiment": experiment.name,
         "paper": experiment.paper,
@@ -46,14 +44,13 @@ def write_report(experiment: Experiment, outcome: Outcome, folder: Path, command
     }
     columns = list(dict.fromkeys(key for record in outcome.records for key in record))
     rows = [[record.get(column) for column in columns] for record in outcome.records]
-    _write(folder / "metrics.json", json.dumps({**made, "records": list(outcome.records)}, indent=1) + "\n")
-    _write(folder / "metrics.csv", "".join(_csv_lines([columns, *rows])))
+    write_text(folder / "metrics.json", json.dumps({**made, "records": list(outcome.records)}, indent=1) + "\n")
+    write_csv(folder / "metrics.csv", columns, rows)
     for name, data in pictures.items():
-        _write_bytes(folder / f"{name}.png", data)
-    _write(folder / "table.md", _markdown(experiment, outcome, command, quick))
-    report = folder / "report.html"
-    _write(report, _html(experiment, outcome, pictures, command, quick))
-    return report
+        with complete_file(folder / f"{name}.png") as file:
+            file.write(data)
+    write_text(folder / "table.md", _markdown(experiment, outcome, command, quick))
+    return write_text(folder / "report.html", _html(experiment, outcome, pictures, command, quick))
 
 
 def _environment() -> dict[str, Any]:
@@ -65,25 +62,6 @@ def _environment() -> dict[str, Any]:
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
     }
-
-
-def _png(picture: Any) -> bytes:
-    """A matplotlib figure or a PIL image as a PNG file."""
-    data = io.BytesIO()
-    if hasattr(picture, "savefig"):
-        picture.savefig(data, format="png", dpi=130)
-    else:
-        picture.save(data, format="PNG", optimize=True)
-    return data.getvalue()
-
-
-def _csv_lines(rows: Sequence[Sequence[object]]) -> Iterator[str]:
-    import csv
-
-    for row in rows:
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(["" if value is None else value for value in row])
-        yield line.getvalue()
 
 
 def _markdown(experiment: Experiment, outcome: Outcome, command: str, quick: bool) -> str:
@@ -129,13 +107,3 @@ def _html_table(table: Table) -> str:
 
     body = "\n".join(line("td", row) for row in table.rows)
     return f"<table><caption>{html.escape(table.title)}</caption>\n{line('th', table.columns)}\n{body}\n</table>"
-
-
-def _write(path: Path, text: str) -> None:
-    write_atomically(path, text)
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    partial = path.with_suffix(path.suffix + ".partial")
-    partial.write_bytes(data)
-    partial.replace(path)

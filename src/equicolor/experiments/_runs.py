@@ -7,15 +7,15 @@ from pathlib import Path
 
 import torch
 
+from equicolor._output import write_text
 from equicolor.data import Augment, load
 from equicolor.deploy import optimize_for_inference
 from equicolor.train import Recipe, Run, TrainingError, fit, resume
-from equicolor.train._checkpoints import write_atomically
+from equicolor.train._run import MODEL, RECIPE, RESULTS
 
 #: Fields of a recipe that do not change what a run computes, or that its folder's name shows anyway.
 _IMMATERIAL = {"seeds", "seed", "loggers", "log_every", "checkpoint_every", "evaluate_every", "workers"}
 _IMMATERIAL |= {"accelerator", "devices", "nodes", "strategy"}
-_RECIPE = "recipe.yaml"
 
 
 def run_name(recipe: Recipe) -> str:
@@ -37,6 +37,11 @@ def run_name(recipe: Recipe) -> str:
     return f"{recipe.data}-{recipe.model}-{recipe.group or 'conventional'}-{digest}-{recipe.seed}"
 
 
+def is_finished(recipe: Recipe, root: Path) -> bool:
+    """Whether the run of a recipe has its results."""
+    return (run_folder(recipe, root) / RESULTS).is_file()
+
+
 def run_folder(recipe: Recipe, root: Path) -> Path:
     """Where the run of a recipe is, or will be."""
     return root / "runs" / run_name(recipe)
@@ -52,13 +57,18 @@ def trained(recipe: Recipe, root: Path, *, quiet: bool = False, weights: bool = 
         weights: whether the trained network is needed, not its results alone.
     """
     folder = run_folder(recipe, root)
-    run = resume(folder, quiet=quiet) if (folder / _RECIPE).is_file() else fit(recipe, folder, quiet=quiet)
-    if weights and not (folder / "model").is_dir():
-        raise TrainingError(
-            f"{folder} has the results of a run and not its network, which is needed here: choose another --folder, "
-            "or remove this one to train it again"
-        )
+    run = resume(folder, quiet=quiet) if (folder / RECIPE).is_file() else fit(recipe, folder, quiet=quiet)
+    if weights:
+        _needs_network(run)
     return run
+
+
+def _needs_network(run: Run) -> None:
+    if not (run.folder / MODEL).is_dir():
+        raise TrainingError(
+            f"{run.folder} has the results of a run and not its network, which is needed here: choose another "
+            "--folder, or remove this one to train it again"
+        )
 
 
 def error_under(run: Run, split: str, shift: str) -> float:
@@ -67,8 +77,9 @@ def error_under(run: Run, split: str, shift: str) -> float:
     known: dict[str, float] = json.loads(path.read_text()) if path.is_file() else {}
     name = f"{split} {shift}"
     if name not in known:
+        _needs_network(run)
         known[name] = _error(run, split, shift)
-        write_atomically(path, json.dumps(known, indent=1) + "\n")
+        write_text(path, json.dumps(known, indent=1) + "\n")
     return known[name]
 
 

@@ -61,7 +61,7 @@ def missing(data: str) -> str:
     try:
         load(data, where="disk")
     except DataNotFoundError as error:
-        return " ".join(str(error).replace("; load(..., download=True) fetches them", "").split())
+        return " ".join(error.without_code().split())
     return ""
 
 

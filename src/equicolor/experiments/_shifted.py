@@ -14,6 +14,7 @@ from equicolor.evaluate import evaluate_curve
 from equicolor.experiments._experiment import Outcome, Record, Row, Setting, Table
 from equicolor.experiments._several import missing
 from equicolor.experiments._tables import Measured, row_lines, run_records
+from equicolor.plots import new_figure
 from equicolor.train import Run
 
 if TYPE_CHECKING:
@@ -147,9 +148,7 @@ def _errors(
 
 def _draw(part: Part, rows: Sequence[Row], curves: Sequence[Record], quantity: str) -> "Figure":
     """The error as a function of the shift, by either action: mean and standard deviation over seeds."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    figure = new_figure(10, 4.5)
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (action, shifts) in zip(panels, _SHIFTS.items(), strict=True):
         for number, row in enumerate(rows):

@@ -116,8 +116,7 @@ def row_lines(
         theirs: the paper's row, by the same columns.
         tail: further cells of our line, and ``their_tail`` of the paper's.
     """
-    label = f"{row.label} [{row.reduced}]" if row.reduced else row.label
-    lines = [[label, *map(str, ours.values()), *tail]]
+    lines = [[row.title, *map(str, ours.values()), *tail]]
     if theirs is not None:
         lines.append(["– the paper's", *map(theirs.printed, ours), *their_tail])
         lines.append(["– difference", *(theirs.difference(*item) for item in ours.items()), *[""] * len(tail)])

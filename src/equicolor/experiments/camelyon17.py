@@ -7,6 +7,7 @@ from equicolor.data import DataNotFoundError, ImageSet, load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting
 from equicolor.experiments._stand_in import shift_columns, stand_in
 from equicolor.experiments._tables import Published, error_table, run_records
+from equicolor.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,10 +62,8 @@ def _places(quick: bool) -> dict[str, tuple[str, str]]:
 
 def saturation_statistics(sets: dict[str, ImageSet]) -> tuple[list[Record], "Figure"]:
     """The HSL saturation of all pixels of a sample of each set, as mean, deviation and a picture of it."""
-    from matplotlib.figure import Figure
-
     records: list[Record] = []
-    figure = Figure(figsize=(11, 1.5 * len(sets) + 0.5), layout="constrained")
+    figure = new_figure(11, 1.5 * len(sets) + 0.5)
     grid = figure.subplots(len(sets), _EXAMPLES + 1, squeeze=False, width_ratios=[1] * _EXAMPLES + [4])
     for (name, images), line in zip(sets.items(), grid, strict=True):
         sample = images.sample(min(_SAMPLE, len(images)))[:].images

@@ -1,11 +1,13 @@
 """Hue coverage: how the error on hues never seen grows as the arc of hues seen in training shrinks. Our own."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from equicolor.data import hue_coverage
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
+from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
 from equicolor.experiments._pictures import curves
 from equicolor.experiments._runs import error_under
+from equicolor.experiments._tables import Measured
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,52 +34,51 @@ def _run(setting: Setting) -> Outcome:
     for arc in arcs:
         seen, unseen = hue_coverage(arc)
         setting.say(f"Trained on {arc}° of hue:")
-        rows = [
-            setting.row(
-                label,
-                "hue_shift_mnist:z2cnn-tuned",
-                {"data": data, "data_options": {"shift": seen}, **_PROTOCOL, **network},
-                quick,
-            )
-            for label, network in _NETWORKS.items()
-        ]
-        for label, runs in setting.train(setting.chosen(rows), weights=False).items():
-            for run in runs:
+        options = {"data": data, "data_options": {"shift": seen}, **_PROTOCOL}
+        rows = setting.chosen(
+            [
+                setting.row(label, "hue_shift_mnist:z2cnn-tuned", {**options, **network}, quick)
+                for label, network in _NETWORKS.items()
+            ]
+        )
+        runs = setting.train(rows)
+        for row in rows:
+            for run in runs[row.label]:
                 errors = {"error_seen": run.results["test"]["error"], "error_unseen": error_under(run, "test", unseen)}
-                records.append(
-                    {"network": label, "arc": arc, "seed": run.recipe.seed, **errors, "run": run.folder.name}
-                )
-    return Outcome(
-        records, [_table(records)], {"coverage": _picture(records)}, [] if setting.quick else [_PROTOCOL_NOTE]
-    )
+                about: Record = {"network": row.label, "arc": arc, "seed": run.recipe.seed}
+                records.append({**about, **errors, "run": run.folder.name})
+    seeds = len({record["seed"] for record in records})
+    notes = [] if setting.quick else [_PROTOCOL_NOTE.format(seeds=f"{seeds} seed{'s' * (seeds > 1)}")]
+    return Outcome(records, [_table(rows, records)], {"coverage": _picture(records)}, notes)
 
 
-def _table(records: list[Record]) -> Table:
-    labels = list(dict.fromkeys(str(record["network"]) for record in records))
-    arcs = list(dict.fromkeys(record["arc"] for record in records))
+def _measured(records: list[Record], kind: str) -> dict[str, dict[int, Measured]]:
+    """Network → arc → the errors of all seeds."""
+    values: dict[str, dict[int, list[float]]] = {}
+    for record in records:
+        network, arc, error = str(record["network"]), int(record["arc"] or 0), float(record[kind] or 0)
+        values.setdefault(network, {}).setdefault(arc, []).append(error)
+    return {network: {arc: Measured(those) for arc, those in found.items()} for network, found in values.items()}
 
-    def cell(label: str, arc: object) -> str:
-        found = [r for r in records if r["network"] == label and r["arc"] == arc]
-        seen, unseen = (sum(float(r[kind] or 0) for r in found) / len(found) for kind in ("error_seen", "error_unseen"))
-        return f"{100 * seen:.2f} → {100 * unseen:.2f}"
 
-    lines = [[label, *(cell(label, arc) for arc in arcs)] for label in labels]
+def _table(rows: Sequence[Row], records: list[Record]) -> Table:
+    seen, unseen = _measured(records, "error_seen"), _measured(records, "error_unseen")
+    arcs = list(dict.fromkeys(arc for found in seen.values() for arc in found))
+    lines = [[row.title, *(f"{seen[row.label][arc]} → {unseen[row.label][arc]}" for arc in arcs)] for row in rows]
     title = "Error in % on hues seen → not seen in training, by the arc seen"
     return Table(title, ["network", *(f"{arc}°" for arc in arcs)], lines)
 
 
 def _picture(records: list[Record]) -> "Figure":
-    lines: dict[str, dict[float, float]] = {}
-    for record in records:
-        lines.setdefault(str(record["network"]), {})[float(record["arc"] or 0)] = 100 * float(
-            record["error_unseen"] or 0
-        )
+    unseen = _measured(records, "error_unseen")
+    lines = {name: {float(arc): 100 * error.mean for arc, error in found.items()} for name, found in unseen.items()}
     return curves("arc of hues seen in training, in degrees", "error on unseen hues, in %", lines, log_x=True)
 
 
 _PROTOCOL_NOTE = (
-    "Protocol, for all networks alike: 20,000 digits of MNIST, one pass in batches of 128, Adam at 0.004 with warm-up "
-    "and cosine, one seed. Tested on the 10,000 test digits, with hues of the training arc and with all others."
+    "Protocol, for all networks alike unless a row says otherwise: 20,000 digits of MNIST, one pass in batches of 128, "
+    "Adam at 0.004 with warm-up and cosine, {seeds}. Tested on the 10,000 test digits, with hues of the training arc "
+    "and with all others."
 )
 EXPERIMENT = Experiment(
     "coverage",

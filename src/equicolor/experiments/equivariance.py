@@ -14,6 +14,7 @@ from equicolor.experiments._experiment import Experiment, Outcome, Record, Setti
 from equicolor.experiments.shapes3d import QUICK
 from equicolor.groups import Element, Group, Hue
 from equicolor.measure import equivariance_error
+from equicolor.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -125,11 +126,9 @@ def _table(records: Sequence[Record], rows: Sequence[str]) -> Table:
 
 
 def _draw(records: Sequence[Record]) -> "Figure":
-    from matplotlib.figure import Figure
-
     labels = list(dict.fromkeys(str(record["network"]) for record in records))
     colours = {OURS: "C0", CECONV: "C1"}
-    figure = Figure(figsize=(13, 4.4), layout="constrained")
+    figure = new_figure(13, 4.4)
     left, right = figure.subplots(1, 2, width_ratios=(2, 3))
     shifts = [element for element in GROUP.offsets if element]
     bars = [(label, place) for place in ("lifting layer", "whole network") for label in labels]

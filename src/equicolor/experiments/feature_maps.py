@@ -14,6 +14,7 @@ from equicolor.groups import Element, Group
 from equicolor.inspection import inspect_model
 from equicolor.measure import evaluating, layer_outputs
 from equicolor.models import create_model
+from equicolor.plots import new_figure
 from equicolor.train import Recipe
 
 if TYPE_CHECKING:
@@ -126,11 +127,9 @@ def _pixels(picture: Tensor) -> Any:
 
 
 def _draw(title: str, group: Group, image: Tensor, found: Sequence[Maps]) -> "Figure":
-    from matplotlib.figure import Figure
-
     moved_image = group.act_on_images(_MOVED, image)
     columns = group.order
-    figure = Figure(figsize=(1.7 * (columns + 1), 3.7 * len(found) + 0.5), layout="constrained")
+    figure = new_figure(1.7 * (columns + 1), 3.7 * len(found) + 0.5)
     figure.suptitle(title)
     parts = figure.subfigures(len(found), 1, squeeze=False)[:, 0]
     for part, each in zip(parts, found, strict=True):

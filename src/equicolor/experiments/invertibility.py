@@ -14,6 +14,7 @@ from equicolor.color import rotate_rgb, shift_hue
 from equicolor.data import DataNotFoundError, load
 from equicolor.data._shapes import Shapes
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
+from equicolor.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,10 +107,8 @@ def _table(records: list[Record], name: str) -> Table:
 
 
 def _draw_errors(records: list[Record]) -> "Figure":
-    from matplotlib.figure import Figure
-
     names = list(dict.fromkeys(str(record["images"]) for record in records))
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
+    figure = new_figure(10, 4.4)
     plain, logarithmic = figure.subplots(1, 2)
     for method, colour in ((OURS, "C0"), (CECONV, "C1")):
         for name, style in zip(names, ("-", ":", "--"), strict=False):
@@ -131,9 +130,7 @@ def _draw_errors(records: list[Record]) -> "Figure":
 
 def _draw_images(sets: Mapping[str, Tensor]) -> "Figure":
     """An image of each set: as it is, shifted by 60°, and shifted back."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.5, 2.25 * len(sets)), layout="constrained")
+    figure = new_figure(9.5, 2.25 * len(sets))
     grid = figure.subplots(len(sets), 5, squeeze=False)
     step = 360 / _SHOWN
     for row, (name, images) in zip(grid, sets.items(), strict=True):

@@ -3,9 +3,10 @@
 from equicolor.experiments._experiment import Experiment, Outcome, Setting
 from equicolor.experiments._five import five_rows, tuned_note
 from equicolor.experiments._pictures import bars
+from equicolor.experiments._stand_in import shift_columns
 from equicolor.experiments._tables import Published, error_table, run_records
 
-SPLITS = {"test_a": "A/A", "test_b": "A/B"}
+SPLITS = shift_columns("hue_shift_mnist")
 _PAPER = {
     "Z2CNN": Published({"test_a": (1.54, 0.10), "test_b": (57.38, 22.06)}, "22,130"),
     "Hue-3": Published({"test_a": (1.79, 0.25), "test_b": (1.81, 0.29)}, "22,658"),

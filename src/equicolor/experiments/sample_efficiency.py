@@ -3,17 +3,18 @@
 from typing import TYPE_CHECKING, Any
 
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
+from equicolor.experiments._five import FIVE
 from equicolor.experiments._pictures import curves
 from equicolor.experiments._tables import Measured
+from equicolor.experiments.mnist import SPLITS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHARES = (1, 2, 5, 10, 20, 100)
 _IMAGES, _BATCH, _LEAST_STEPS = 60_000, 128, 120
-_NETWORKS = {"Z2CNN": "z2cnn", "Hue-3": "hue3", "Hue-4": "hue4"}
 _BASELINE = "Z2CNN"
-_SPLITS = {"test_a": "A/A", "test_b": "A/B"}
+_NETWORKS = {label: FIVE[label] for label in (_BASELINE, "Hue-3", "Hue-4")}
 
 
 def _run(setting: Setting) -> Outcome:
@@ -24,11 +25,12 @@ def _run(setting: Setting) -> Outcome:
         rows = [_row(setting, label, name, share) for label, name in _NETWORKS.items()]
         for label, runs in setting.train(setting.chosen(rows)).items():
             for run in runs:
-                for split in _SPLITS:
+                for split in SPLITS:
                     error = run.results[split]["error"]
                     where: Record = {"network": label, "share": share, "split": split, "seed": run.recipe.seed}
                     records.append({**where, "error": error, "run": run.folder.name})
-    return Outcome(records, _tables(records, shares), _pictures(records, shares), [_NOTE])
+    reduced = [f"{row.label}: {row.reduced}." for row in rows if row.reduced]
+    return Outcome(records, _tables(records, shares), _pictures(records, shares), [_NOTE, *reduced])
 
 
 def _row(setting: Setting, label: str, name: str, share: int) -> Row:
@@ -55,7 +57,7 @@ def _tables(records: list[Record], shares: tuple[int, ...]) -> list[Table]:
             ["network", *(f"{share} %" for share in shares)],
             [[label, *(str(_errors(records, label, share, split)) for share in shares)] for label in labels],
         )
-        for split, name in _SPLITS.items()
+        for split, name in SPLITS.items()
     ]
 
 
@@ -64,7 +66,7 @@ def _pictures(records: list[Record], shares: tuple[int, ...]) -> "dict[str, Figu
     if _BASELINE not in labels:
         return {}
     pictures = {}
-    for split, name in _SPLITS.items():
+    for split, name in SPLITS.items():
 
         def improvement(label: str, share: int, split: str = split) -> float:
             return 100 * (_errors(records, _BASELINE, share, split).mean - _errors(records, label, share, split).mean)

@@ -9,6 +9,7 @@ from equicolor.data import ImageSet, load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting
 from equicolor.experiments._stand_in import shift_columns, stand_in
 from equicolor.experiments._tables import Published, error_table, run_records
+from equicolor.plots import new_figure
 from equicolor.train import Run
 
 if TYPE_CHECKING:
@@ -46,13 +47,11 @@ def _run(setting: Setting) -> Outcome:
 @torch.inference_mode()
 def _draw(images: ImageSet, runs: Mapping[str, Sequence[Run]]) -> "Figure":
     """The image, its mask, and the masks that the first seed of every network finds."""
-    from matplotlib.figure import Figure
-
     batch = images[:]
     columns = {"image": batch.images.movedim(1, -1), "mask": batch.targets}
     for label, those in runs.items():
         columns[label] = those[0].model.eval()(batch.images)[:, 0] > 0
-    figure = Figure(figsize=(1.7 * len(columns), 1.6 * len(images) + 0.4), layout="constrained")
+    figure = new_figure(1.7 * len(columns), 1.6 * len(images) + 0.4)
     grid = figure.subplots(len(images), len(columns), squeeze=False)
     for (title, pictures), axes in zip(columns.items(), grid.T, strict=True):
         axes[0].set_title(title)

@@ -12,7 +12,7 @@ from equicolor.data import load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table, Value
 from equicolor.experiments.trajectories import rows as digits_rows
 from equicolor.groups import Group, Hue
-from equicolor.plots import contact_sheet
+from equicolor.plots import contact_sheet, new_figure
 from equicolor.sorting import HuePositions, fine_features, hue_factor, hue_positions, layer_features, penultimate_map
 from equicolor.train import Recipe
 
@@ -197,11 +197,9 @@ def _table(chosen: Sequence[Row], records: Sequence[Record]) -> Table:
 
 def _draw(hue: Tensor, chroma: Tensor, orders: Mapping[str, Tensor], angles: Mapping[str, Tensor]) -> "Figure":
     """The images' own hues as bars in the order that each network found, and beside it against the angle it found."""
-    from matplotlib.figure import Figure
-
     colours = hsl_to_rgb(torch.stack([hue, torch.ones_like(hue), torch.full_like(hue, 0.5)], 1)[..., None, None])
     colours = colours[..., 0, 0].clamp(0, 1)
-    figure = Figure(figsize=(12, 1.9 * len(orders) + 0.6), layout="constrained")
+    figure = new_figure(12, 1.9 * len(orders) + 0.6)
     grid = figure.subplots(len(orders), 2, squeeze=False, width_ratios=(3, 1))
     for (left, right), (label, order) in zip(grid, orders.items(), strict=True):
         left.imshow(colours[order][None].numpy(), aspect="auto", interpolation="nearest")

@@ -12,15 +12,16 @@ from torch import Tensor, nn
 from equicolor.data import ImageSet, load
 from equicolor.data._lazy import require
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
+from equicolor.experiments._five import FIVE
 from equicolor.groups import Hue
 from equicolor.measure import evaluating, layer_outputs
+from equicolor.plots import new_figure
 from equicolor.sorting import penultimate_map
 from equicolor.train import Recipe
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NETWORKS = {"Z2CNN": "z2cnn", "Hue-3": "hue3", "Hue-4": "hue4", "CEConv-3": "ceconv3", "CEConv-4": "ceconv4"}
 _QUICK = {"train_size": 768, "epochs": 3, "batch_size": 32, "schedule": "cosine"}
 _MEASURES = {
     "length": "length",
@@ -34,7 +35,7 @@ def rows(setting: Setting) -> list[Row]:
     """The five networks, of one seed: the paper's protocol, or on embedded digits."""
     protocol = "hue_shift_digits" if setting.quick else "hue_shift_mnist"
     first = Recipe.load(protocol).seeds[:1]
-    return [setting.row(label, f"{protocol}:{name}", {"seeds": first}, _QUICK) for label, name in NETWORKS.items()]
+    return [setting.row(label, f"{protocol}:{name}", {"seeds": first}, _QUICK) for label, name in FIVE.items()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,18 +133,17 @@ def _table(chosen: Sequence[Row], records: Sequence[Record]) -> Table:
             mean = statistics.fmean(values)
             spread = f" ({statistics.stdev(values):.2g})" if len(values) > 1 else ""
             cells.append((f"{mean:.2%}" if measure in ("changing", "error") else f"{mean:.3f}") + spread)
-        lines.append([f"{row.label} [{row.reduced}]" if row.reduced else row.label, *cells])
+        lines.append([row.title, *cells])
     return Table("Feature trajectories of digits over 360° of hue", ["network", *_MEASURES.values()], lines)
 
 
 def _draw(pictures: Mapping[str, tuple[Tensor, Tensor]]) -> "Figure":
     """Trajectories as closed lines, coloured by the class of the digit."""
     from matplotlib import colormaps
-    from matplotlib.figure import Figure
 
     columns = min(3, len(pictures))
     lines = -(-len(pictures) // columns)
-    figure = Figure(figsize=(4.2 * columns, 4.2 * lines + 0.4), layout="constrained")
+    figure = new_figure(4.2 * columns, 4.2 * lines + 0.4)
     grid = figure.subplots(lines, columns, squeeze=False).flat
     colours = colormaps["tab10"].colors  # type: ignore[attr-defined]
     for axes, (label, (points, labels)) in zip(grid, pictures.items(), strict=False):

@@ -1,0 +1,43 @@
+"""Files that are complete or not there."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from equicolor._output import complete_file, write_csv, write_picture, write_text
+from equicolor.plots import new_figure
+
+
+def test_an_interrupted_file_leaves_what_stood_there_and_nothing_else(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "new" / "a.txt", "before")
+
+    def interrupted() -> None:
+        with complete_file(path, "w") as file:
+            file.write("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_text() == "before"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_links_are_written_through(tmp_path: Path) -> None:
+    target = write_text(tmp_path / "target", "before")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    write_text(link, "after")
+    assert link.is_symlink()
+    assert target.read_text() == "after"
+
+
+def test_csv_quotes_what_it_must_and_leaves_none_empty(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", ["name", "value"], [['a "b", c', 1.5], ["d", None]])
+    assert path.read_text() == 'name,value\n"a ""b"", c",1.5\nd,\n'
+
+
+@pytest.mark.parametrize("picture", [new_figure(1, 1), Image.new("RGB", (3, 2))])
+def test_pictures_of_both_libraries_become_png(tmp_path: Path, picture: object) -> None:
+    with Image.open(write_picture(tmp_path / "a.png", picture)) as read:
+        assert read.format == "PNG"
