@@ -37,7 +37,9 @@ def bars(rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], splits: Mapping
     return figure
 
 
-def curves(x: str, y: str, lines: Mapping[str, Mapping[float, float]], *, log_x: bool = False) -> "Figure":
+def curves(
+    x: str, y: str, lines: Mapping[str, Mapping[float, float]], *, log_x: bool = False, log_y: bool = False
+) -> "Figure":
     """One line for each network: place on the axis → value."""
     figure = new_figure(7.5, 4.2)
     axes = figure.subplots()
@@ -50,6 +52,11 @@ def curves(x: str, y: str, lines: Mapping[str, Mapping[float, float]], *, log_x:
         places = sorted({place for line in lines.values() for place in line})
         axes.set_xticks(places, [f"{place:g}" for place in places])
         axes.minorticks_off()
+    if log_y:
+        axes.set_yscale("log", subs=(2, 5))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}")
+        axes.grid(axis="y", which="minor", alpha=0.3)
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3)
     return figure

@@ -72,7 +72,9 @@ def _table(rows: Sequence[Row], records: list[Record]) -> Table:
 def _picture(records: list[Record]) -> "Figure":
     unseen = _measured(records, "error_unseen")
     lines = {name: {float(arc): 100 * error.mean for arc, error in found.items()} for name, found in unseen.items()}
-    return curves("arc of hues seen in training, in degrees", "error on unseen hues, in %", lines, log_x=True)
+    return curves(
+        "arc of hues seen in training, in degrees", "error on unseen hues, in %", lines, log_x=True, log_y=True
+    )
 
 
 _PROTOCOL_NOTE = (
