@@ -130,9 +130,9 @@ def _table(chosen: Sequence[Row], records: Sequence[Record]) -> Table:
         cells = []
         for measure in _MEASURES:
             values = [float(record[measure] or 0) for record in records if record["network"] == row.label]
-            mean = statistics.fmean(values)
-            spread = f" ({statistics.stdev(values):.2g})" if len(values) > 1 else ""
-            cells.append((f"{mean:.2%}" if measure in ("changing", "error") else f"{mean:.3f}") + spread)
+            form = ".2%" if measure in ("changing", "error") else ".3f"
+            spread = f" ({statistics.stdev(values):{form}})" if len(values) > 1 else ""
+            cells.append(f"{statistics.fmean(values):{form}}{spread}")
         lines.append([row.title, *cells])
     return Table("Feature trajectories of digits over 360° of hue", ["network", *_MEASURES.values()], lines)
 
