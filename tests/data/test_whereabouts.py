@@ -20,3 +20,13 @@ def test_files_and_parquet_tables_are_found_where_load_looks_for_them(tmp_path):
     assert (found.state, found.folder) == ("present", tmp_path / "cifar10")
     assert found.sizes == {"train": 50_000, "test": 10_000}
     assert found.source.startswith("hub: ")
+
+
+def test_an_original_file_takes_the_place_of_embedded_images(tmp_path):
+    (tmp_path / "shapes3d").mkdir()
+    assert not whereabouts("hue_shift_shapes3d", tmp_path).original
+    (tmp_path / "shapes3d" / "3dshapes.h5").touch()
+    found = whereabouts("hue_shift_shapes3d", tmp_path)
+    assert (found.state, found.folder, found.original) == ("present", tmp_path / "shapes3d", True)
+    assert whereabouts("saturation_shift_shapes3d", tmp_path).state == "embedded"  # drawn by the renderer alone
+    assert not whereabouts("cifar10", tmp_path).original

@@ -1,9 +1,11 @@
 """``equicolor reproduce`` as a user meets it: what it lists, what it refuses, what it says where data are missing."""
 
+import json
+
 import pytest
 
 from equicolor.cli import main
-from equicolor.commands._reproduce import _changes, _command
+from equicolor.commands._reproduce import _changes, _command, _place
 from equicolor.experiments import Setting, experiment
 
 #: Those that need files.
@@ -35,6 +37,18 @@ def test_an_unknown_row_is_answered_with_those_there_are(no_data, capsys):
 @pytest.mark.parametrize("seeds", ["-1", "first", "1.5"])
 def test_seeds_are_whole_numbers(seeds, capsys):
     assert "--seeds takes whole numbers" in refused(capsys, "small-norb", f"--seeds={seeds}")
+
+
+@pytest.mark.parametrize("arguments", [("--seeds", "5", "5"), ("--reduce", "Lum-3:seeds=5,5")])
+def test_a_seed_counts_once(arguments, capsys):
+    assert "seeds must differ" in refused(capsys, "small-norb", *arguments)
+
+
+def test_what_an_experiment_has_no_use_for_is_refused(capsys, tmp_path):
+    for arguments in (["--seeds", "5"], ["--rows", "Hue-3"], ["--reduce", "Hue-3:epochs=1"]):
+        assert "trains nothing" in refused(capsys, "invertibility", *arguments, "--folder", str(tmp_path))
+    message = refused(capsys, "sample-efficiency", "--reduce", "Hue-3:train_size=600", "--folder", str(tmp_path))
+    assert "is what this experiment varies" in message
 
 
 @pytest.mark.parametrize("reduce", ["Lum-3", "Lum-3:epochs", "epochs=3"])
@@ -74,6 +88,21 @@ def test_the_report_tells_the_command_that_made_it(tmp_path):
         "equicolor reproduce mnist --quick --seeds 1999 2000 --rows CEConv-3 --reduce CEConv-3:train_size=20000 "
         f"CEConv-3:seeds=1,2 --folder {tmp_path}"
     )
+
+
+def test_the_command_names_a_folder_by_the_way_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert _command("mnist", Setting(tmp_path / "results")) == "equicolor reproduce mnist --folder results"
+
+
+def test_a_quick_version_does_not_take_the_place_of_results(tmp_path):
+    folder = tmp_path / "mnist"
+    assert _place(folder, quick=True) == folder
+    folder.mkdir()
+    for made_quick, place in ((True, folder), (False, tmp_path / "mnist-quick")):
+        (folder / "metrics.json").write_text(json.dumps({"quick": made_quick}))
+        assert _place(folder, quick=True) == place
+        assert _place(folder, quick=False) == folder
 
 
 def test_without_a_name_the_experiments_are_listed(monkeypatch, capsys):

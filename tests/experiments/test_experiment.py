@@ -113,6 +113,10 @@ def test_a_run_whose_network_was_removed_is_an_error_only_where_it_is_needed(tmp
     assert setting.train([row])["Hue-3"][0].results == run.results
     with pytest.raises(TrainingError, match="not its network"):
         setting.train([row], weights=True)
+    fresh = small_row("Z2CNN", group=None, seeds=[2])
+    with pytest.raises(TrainingError, match="not its network"):
+        setting.train([fresh, row], weights=True)
+    assert not run_folder(fresh.seeded[0], tmp_path).exists()  # it is said before anything is trained
 
 
 def test_progress_says_which_run_and_how_much_time_is_left(tmp_path, capsys):
@@ -130,3 +134,25 @@ def test_the_time_left_is_told_from_runs_of_the_same_kind():
     assert clock.left(3) == " (about 65 s left)"  # 40 for a hue4, the mean of 25 for a kind not seen yet
     clock.took(3, 400.0)
     assert clock.left(2) == " (about 10 min left)"
+
+
+def test_finished_runs_take_no_more_time():
+    clock = _Clock(["hue4"] * 4, finished=[False, True, True, False])
+    clock.took(0, 40.0)
+    assert clock.left(3) == clock.left(1) == " (about 40 s left)"
+
+
+def test_runs_on_the_original_images_are_others_than_on_embedded_ones(tmp_path, monkeypatch):
+    monkeypatch.setenv("EQUICOLOR_DATA", str(tmp_path))
+    shapes, digits = (small_row().recipe.replace(data=data) for data in ("hue_shift_shapes3d", "hue_shift_digits"))
+    names = run_name(shapes), run_name(digits)
+    (tmp_path / "3dshapes.h5").touch()
+    assert run_name(shapes) != names[0]
+    assert run_name(digits) == names[1]
+
+
+def test_an_experiment_of_one_network_each_refuses_several_seeds(tmp_path):
+    Setting(tmp_path, seeds=(5,), reduce={"Hue-3": {"seeds": [7]}}).single_seed()
+    for setting in (Setting(tmp_path, seeds=(5, 6)), Setting(tmp_path, reduce={"Hue-3": {"seeds": [5, 6]}})):
+        with pytest.raises(ValueError, match="networks of one seed, got 5, 6"):
+            setting.single_seed()

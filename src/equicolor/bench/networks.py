@@ -102,8 +102,9 @@ def measure_network(
             calls = {each: _call(model, each.mode, phase, images, labels) for each, model in built.items()}
             timings = interleaved(calls, rounds)
             memory = {each: peak_memory(call, device) for each, call in calls.items()}
-            # Compiled, everything between two convolutions is one operation.
-            profiles = {each: profile(call) for each, call in calls.items() if each.mode == "eager"}
+            # Compiled, everything between two convolutions is one operation; what is seen here is the CPU alone.
+            profiled = [each for each in which if each.mode == "eager" and images.device.type == "cpu"]
+            profiles = {each: profile(calls[each]) for each in profiled}
         for each in which:
             shared = {
                 "network": name,

@@ -1,5 +1,7 @@
 """``equicolor reproduce``."""
 
+import json
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,13 +48,13 @@ def reproduce(
         show_table("Experiments", columns, [(e.name, e.title, e.paper) for e in found], columns)
         return found
     chosen = experiment(name)
-    setting = Setting(folder, quick, tuple(map(_seed, seeds)), _changes(reduce), tuple(rows))
+    setting = Setting(folder, quick, tuple(_seeds(seeds)), _changes(reduce), tuple(rows))
     try:
         outcome = chosen.run(setting)
     except DataNotFoundError as error:
         hint = "" if quick else f" {_EMBEDDED}"
         raise DataNotFoundError(error.without_code() + hint) from error
-    report = write_report(chosen, outcome, folder / chosen.name, _command(chosen.name, setting), quick)
+    report = write_report(chosen, outcome, _place(folder / chosen.name, quick), _command(chosen.name, setting), quick)
     for table in outcome.tables:
         show_table(table.title, table.columns, table.rows, table.columns[:1])
     for text in outcome.notes:
@@ -63,10 +65,22 @@ def reproduce(
     return outcome
 
 
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise ValueError(f"--seeds takes whole numbers, got {text!r}")
-    return int(text)
+def _seeds(texts: Sequence[str]) -> list[int]:
+    for text in texts:
+        if not text.isdecimal():
+            raise ValueError(f"--seeds takes whole numbers, got {text!r}")
+    seeds = [int(text) for text in texts]
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds must differ, or one run would count as several, got {', '.join(texts)}")
+    return seeds
+
+
+def _place(folder: Path, quick: bool) -> Path:
+    """Where the report goes: a quick version does not take the place of results."""
+    made = folder / "metrics.json"
+    if quick and made.is_file() and not json.loads(made.read_text())["quick"]:
+        return folder.with_name(f"{folder.name}-quick")
+    return folder
 
 
 def _changes(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -77,7 +91,7 @@ def _changes(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
         key, equals, value = change.partition("=")
         if not (colon and equals):
             raise ValueError(f"--reduce takes ROW:FIELD=VALUE, such as CEConv-3:train_size=20000, got {pair!r}")
-        result.setdefault(label, {})[key] = [_seed(seed) for seed in value.split(",")] if key == "seeds" else value
+        result.setdefault(label, {})[key] = _seeds(value.split(",")) if key == "seeds" else value
     return result
 
 
@@ -96,5 +110,6 @@ def _command(name: str, setting: Any) -> str:
         for key, value in changes.items():
             parts.append(f"{label}:{key}={','.join(map(str, value)) if isinstance(value, list) else value}")
     if setting.root != Path("reproduced"):
-        parts += ["--folder", str(setting.root)]
+        near = os.path.relpath(setting.root)
+        parts += ["--folder", str(setting.root) if near.startswith("..") else near]
     return shlex.join(parts)

@@ -59,6 +59,7 @@ class Description:
     grey: bool = False
     fit: Fit = "crop"
     segmentation_size: int | None = None  # of the images and masks, where there are masks
+    original: str = ""  # below the folder: a file that takes the place of what is embedded
     hub: Hub | None = None
     remotes: tuple[Remote, ...] = ()
 

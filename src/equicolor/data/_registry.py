@@ -60,6 +60,7 @@ _SHAPES = Description(
     image_size=64,
     folder="shapes3d",
     segmentation_size=64,
+    original="3dshapes.h5",
 )
 
 
@@ -120,6 +121,7 @@ _ALL = (
         splits=_varied_shapes("saturation", (0.1, 0.4), (0.4, 0.7), (0.7, 1.0)),
         image_size=32,
         segmentation_size=32,
+        original="",
     ),
     replace(
         _SHAPES,
@@ -128,6 +130,7 @@ _ALL = (
         splits=_varied_shapes("luminance", (-1.5, -0.5), (-0.5, 0.5), (0.5, 1.5)),
         image_size=32,
         segmentation_size=32,
+        original="",
     ),
     Description(
         "camelyon17",

@@ -18,7 +18,8 @@ class Whereabouts:
         name, title: of the set.
         sizes: split → number of images, None where it depends on the files.
         image_size: height and width.
-        state: ``"embedded"``, ``"present"`` or ``"absent"``.
+        state: ``"embedded"``, ``"present"`` or ``"absent"``; an embedded set whose original file is there is
+            ``"present"``, for it is read from that.
         folder: where its files are, or belong; None for embedded ones.
         source: where they can be had.
     """
@@ -31,6 +32,11 @@ class Whereabouts:
     folder: Path | None
     source: str
 
+    @property
+    def original(self) -> bool:
+        """Whether files take the place of embedded images."""
+        return self.state == "present" and DATASETS[self.name].source == "embedded"
+
 
 def whereabouts(name: str, root: str | os.PathLike[str] | None = None) -> Whereabouts:
     """Where a data set is, or belongs; ``root`` as for :func:`equicolor.data.load`.
@@ -42,6 +48,11 @@ def whereabouts(name: str, root: str | os.PathLike[str] | None = None) -> Wherea
     sizes = {split: cut.size for split, cut in description.splits.items()}
     fixed = {"name": name, "title": description.title, "sizes": sizes, "image_size": description.image_size}
     if description.source == "embedded":
+        home = _root(description, root)
+        folder = home / description.folder
+        place = folder if folder.is_dir() else home
+        if description.original and (place / description.original).is_file():
+            return Whereabouts(**fixed, state="present", folder=place, source="")  # type: ignore[arg-type]
         return Whereabouts(**fixed, state="embedded", folder=None, source="embedded")  # type: ignore[arg-type]
     if name == "folder":
         return Whereabouts(**fixed, state="absent", folder=None, source="--root FOLDER")  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from equicolor.experiments._runs import is_finished, trained
+from equicolor.experiments._runs import is_finished, needs_network, run_folder, trained
 from equicolor.train import Recipe, Run
 
 if TYPE_CHECKING:
@@ -62,6 +62,11 @@ class Row:
     def title(self) -> str:
         """The label, and beside it how the row is reduced."""
         return f"{self.label} [{self.reduced}]" if self.reduced else self.label
+
+    @property
+    def marked(self) -> str:
+        """The label as pictures have it, which leave to the table how the row is reduced."""
+        return f"{self.label}*" if self.reduced else self.label
 
     @property
     def seeded(self) -> list[Recipe]:
@@ -122,18 +127,27 @@ class Setting:
                 raise ValueError(f"this experiment has no row {asked!r}: there are {', '.join(labels)}")
         return [row for row in rows if not self.only or row.label in self.only]
 
+    def single_seed(self) -> None:
+        """Refuses several seeds, for an experiment that shows one network of each kind."""
+        for seeds in (self.seeds, *(changes.get("seeds", ()) for changes in self.reduce.values())):
+            if len(seeds) > 1:
+                raise ValueError(f"this experiment shows networks of one seed, got {', '.join(map(str, seeds))}")
+
     def train(self, rows: Sequence[Row], *, weights: bool = False) -> dict[str, list[Run]]:
         """Every row trained with every seed, by label. Finished runs are not repeated, an unfinished one is resumed."""
         grid = [(row, recipe) for row in rows for recipe in row.seeded]
-        clock = _Clock([recipe.group or "" for _, recipe in grid])
+        if weights:  # before hours of training, not after
+            for _, recipe in grid:
+                needs_network(run_folder(recipe, self.root))
+        finished = [is_finished(recipe, self.root) for _, recipe in grid]
+        clock = _Clock([recipe.group or "" for _, recipe in grid], finished)
         result: dict[str, list[Run]] = {row.label: [] for row in rows}
         for number, (row, recipe) in enumerate(grid):
-            fresh = not is_finished(recipe, self.root)
-            if fresh:
+            if not finished[number]:
                 self.say(f"[{number + 1}/{len(grid)}] {row.label}, seed {recipe.seed}{clock.left(number)}")
             start = time.perf_counter()
-            result[row.label].append(trained(recipe, self.root, quiet=self.quiet, weights=weights))
-            if fresh:
+            result[row.label].append(trained(recipe, self.root, quiet=self.quiet))
+            if not finished[number]:
                 clock.took(number, time.perf_counter() - start)
         return result
 
@@ -167,8 +181,9 @@ class Experiment:
 class _Clock:
     """The time left, from the runs already timed: those of the same kind, or else all of them."""
 
-    def __init__(self, kinds: Sequence[str]) -> None:
+    def __init__(self, kinds: Sequence[str], finished: Sequence[bool] = ()) -> None:
         self.kinds = kinds
+        self.finished = finished or [False] * len(kinds)
         self.seconds: dict[str, list[float]] = {}
 
     def took(self, number: int, seconds: float) -> None:
@@ -179,7 +194,9 @@ class _Clock:
         if not every:
             return ""
         total = 0.0
-        for kind in self.kinds[number:]:
+        for kind, finished in zip(self.kinds[number:], self.finished[number:], strict=True):
+            if finished:
+                continue
             known = self.seconds.get(kind, every)
             total += sum(known) / len(known)
         return f" (about {total / 60:.0f} min left)" if total > 90 else f" (about {total:.0f} s left)"
@@ -191,5 +208,9 @@ def _spoken(field_name: str, value: Any) -> str:
         count = len(value) if isinstance(value, list | tuple) else 1
         return "1 seed" if count == 1 else f"{count} seeds"
     if field_name in ("train_size", "test_size"):
-        return f"{int(value):,} {field_name[:-5]}ing images"
+        return (
+            f"{int(value):,} {field_name[:-5]}ing images"
+            if str(value).isdecimal()
+            else f"all {field_name[:-5]}ing images"
+        )
     return f"{field_name.replace('_', ' ')} {value}"

@@ -10,7 +10,7 @@ FIVE = {"Z2CNN": "z2cnn", "Hue-3": "hue3", "Hue-4": "hue4", "CEConv-3": "ceconv3
 TUNED = {f"{label}, tuned": f"{FIVE[label]}-tuned" for label in ("Z2CNN", "Hue-3", "Hue-4")}
 _TUNED_NOTE = (
     "“Tuned” is not the paper's: the same networks and as many epochs, all by Adam at a rate of 0.004 that first rises "
-    "and then falls as a cosine, where the paper trains its hue networks at a constant 0.0001."
+    "and then falls as a cosine, where the paper trains its hue networks at 0.0001."
 )
 
 

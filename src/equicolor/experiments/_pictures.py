@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def bars(rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], splits: Mapping[str, str]) -> "Figure":
-    """Error in % of every network on every split, mean and standard deviation over seeds."""
+    """Error in % of every network on every split, mean and standard deviation over seeds; reduced rows are marked."""
     figure = new_figure(max(6.0, 1.5 * len(rows) + 1), 3.6)
     axes = figure.subplots()
     width = 0.8 / len(splits)
@@ -30,7 +30,7 @@ def bars(rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], splits: Mapping
             yerr=[100 * error.deviation for error in errors],
             label=name,
         )
-    axes.set_xticks(range(len(rows)), [row.label.replace(", ", "\n") for row in rows])
+    axes.set_xticks(range(len(rows)), [row.marked.replace(", ", "\n") for row in rows])
     axes.set(ylabel="error in %")
     axes.legend(title="trained/tested on")
     axes.grid(axis="y", alpha=0.3)

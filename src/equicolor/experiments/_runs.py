@@ -9,6 +9,7 @@ import torch
 
 from equicolor._output import write_text
 from equicolor.data import Augment, load
+from equicolor.data._whereabouts import whereabouts
 from equicolor.deploy import optimize_for_inference
 from equicolor.train import Recipe, Run, TrainingError, fit, resume
 from equicolor.train._run import MODEL, RECIPE, RESULTS
@@ -33,6 +34,8 @@ def run_name(recipe: Recipe) -> str:
         and ((value := getattr(recipe, entry.name)) != getattr(fresh, entry.name) or entry.name in ("data", "model"))
     }
     telling |= {"epochs": recipe.epochs, "iterations": recipe.iterations}
+    if whereabouts(recipe.data, recipe.data_options.get("root")).original:
+        telling["original"] = True  # the same recipe on other images than the embedded ones
     digest = hashlib.sha256(json.dumps(telling, sort_keys=True).encode()).hexdigest()[:8]
     return f"{recipe.data}-{recipe.model}-{recipe.group or 'conventional'}-{digest}-{recipe.seed}"
 
@@ -47,26 +50,23 @@ def run_folder(recipe: Recipe, root: Path) -> Path:
     return root / "runs" / run_name(recipe)
 
 
-def trained(recipe: Recipe, root: Path, *, quiet: bool = False, weights: bool = False) -> Run:
+def trained(recipe: Recipe, root: Path, *, quiet: bool = False) -> Run:
     """The finished run of a recipe: found, resumed or trained.
 
     Args:
         recipe: what to train.
         root: the folder that runs are kept in.
         quiet: no progress.
-        weights: whether the trained network is needed, not its results alone.
     """
     folder = run_folder(recipe, root)
-    run = resume(folder, quiet=quiet) if (folder / RECIPE).is_file() else fit(recipe, folder, quiet=quiet)
-    if weights:
-        _needs_network(run)
-    return run
+    return resume(folder, quiet=quiet) if (folder / RECIPE).is_file() else fit(recipe, folder, quiet=quiet)
 
 
-def _needs_network(run: Run) -> None:
-    if not (run.folder / MODEL).is_dir():
+def needs_network(folder: Path) -> None:
+    """Refuses a finished run that has lost its network, or was published without it."""
+    if (folder / RESULTS).is_file() and not (folder / MODEL).is_dir():
         raise TrainingError(
-            f"{run.folder} has the results of a run and not its network, which is needed here: choose another "
+            f"{folder} has the results of a run and not its network, which is needed here: choose another "
             "--folder, or remove this one to train it again"
         )
 
@@ -77,7 +77,7 @@ def error_under(run: Run, split: str, shift: str) -> float:
     known: dict[str, float] = json.loads(path.read_text()) if path.is_file() else {}
     name = f"{split} {shift}"
     if name not in known:
-        _needs_network(run)
+        needs_network(run.folder)
         known[name] = _error(run, split, shift)
         write_text(path, json.dumps(known, indent=1) + "\n")
     return known[name]
@@ -88,6 +88,7 @@ def _error(run: Run, split: str, shift: str) -> float:
     """As in training: what its augmentation does in testing, such as taking the colour away, is done here too."""
     recipe = run.recipe
     images = load(recipe.data, split=split, **{**recipe.data_options, "shift": shift})
+    images = images.sample(recipe.test_size) if recipe.test_size else images
     augment = Augment(recipe.augment, recipe.input_size or images.image_size).eval()
     model = optimize_for_inference(run.model)
     wrong = sum(int((model(augment(x)).argmax(1) != labels).sum()) for x, labels in images.batches(256))

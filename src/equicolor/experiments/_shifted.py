@@ -62,6 +62,7 @@ def error_under_shifts(
     chosen = setting.chosen([row for part in there for row in rows_of[part.title]])
     runs = setting.train(chosen, weights=True)
     records, tables, pictures = run_records(runs), [], {}
+    shifted: list[str] = []
     for part in there:
         rows = [row for row in chosen if row.label in part.networks]
         if not rows:
@@ -70,6 +71,7 @@ def error_under_shifts(
         data = rows[0].recipe
         images = load(data.data, split=next(iter(part.columns)), in_memory=False)
         images = images.sample(100 if setting.quick else part.images).in_memory()
+        shifted.append(f"{len(images):,} of {part.title}")
         curves = [
             {"data": part.title, "network": row.label, "seed": run.recipe.seed, **point}
             for row in rows
@@ -80,10 +82,12 @@ def error_under_shifts(
         tables += _tables(part, rows, runs, curves)
         pictures[f"{_NAMES[quantity]}-{part.name}"] = _draw(part, rows, curves, _NAMES[quantity])
     notes = [f"{title} is left out. {text}" for title, text in absent.items() if text]
-    notes.append(
+    notes += [
         f"“{_OVER['clamp']}” and “{_OVER['exact']}” are means of the error over {_NAMES[quantity]} shifts of "
-        f"{_spoken('clamp')} by the paper's clamped action, and of {_spoken('exact')} in logits by the exact one."
-    )
+        f"{_spoken('clamp')} by the paper's clamped action, and of {_spoken('exact')} in logits by the exact one.",
+        f"Shifted are samples of the first split, {' and '.join(shifted)}, the other columns are of whole splits: "
+        "the pictures have the error of the samples unshifted. In them, * marks what the table calls reduced.",
+    ]
     return Outcome(records, tables, pictures, notes)
 
 
@@ -155,7 +159,7 @@ def _draw(part: Part, rows: Sequence[Row], curves: Sequence[Record], quantity: s
             points = [each for each in curves if (each["network"], each["action"]) == (row.label, action)]
             at = [Measured([float(p["error"] or 0) for p in points if p["shift"] == shift]) for shift in shifts]
             mean, spread = [100 * each.mean for each in at], [100 * each.deviation for each in at]
-            axes.plot(shifts, mean, marker="o", markersize=4, color=f"C{number}", label=row.label)
+            axes.plot(shifts, mean, marker="o", markersize=4, color=f"C{number}", label=row.marked)
             low, high = ([m + sign * s for m, s in zip(mean, spread, strict=True)] for sign in (-1, 1))
             axes.fill_between(shifts, low, high, color=f"C{number}", alpha=0.12, linewidth=0)
         unit = "in logits" if action == "exact" else "as in the paper"

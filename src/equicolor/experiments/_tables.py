@@ -73,6 +73,16 @@ def run_records(runs: Mapping[str, Sequence[Run]], metric: str = "error") -> lis
     ]
 
 
+def seeds_of(records: Sequence[Record]) -> str:
+    """How many seeds there are, in words.
+
+    >>> seeds_of([{"seed": 1999, "error": 0.1}, {"seed": 2000, "error": 0.2}])
+    '2 seeds'
+    """
+    count = len({record["seed"] for record in records})
+    return f"{count} seed{'s' * (count > 1)}"
+
+
 def error_table(
     title: str,
     rows: Sequence[Row],

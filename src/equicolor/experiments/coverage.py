@@ -7,7 +7,7 @@ from equicolor.data import hue_coverage
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
 from equicolor.experiments._pictures import curves
 from equicolor.experiments._runs import error_under
-from equicolor.experiments._tables import Measured
+from equicolor.experiments._tables import Measured, seeds_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,9 +47,8 @@ def _run(setting: Setting) -> Outcome:
                 errors = {"error_seen": run.results["test"]["error"], "error_unseen": error_under(run, "test", unseen)}
                 about: Record = {"network": row.label, "arc": arc, "seed": run.recipe.seed}
                 records.append({**about, **errors, "run": run.folder.name})
-    seeds = len({record["seed"] for record in records})
-    notes = [] if setting.quick else [_PROTOCOL_NOTE.format(seeds=f"{seeds} seed{'s' * (seeds > 1)}")]
-    return Outcome(records, [_table(rows, records)], {"coverage": _picture(records)}, notes)
+    notes = [] if setting.quick else [_PROTOCOL_NOTE.format(seeds=seeds_of(records))]
+    return Outcome(records, [_table(rows, records)], {"coverage": _picture(rows, records)}, notes)
 
 
 def _measured(records: list[Record], kind: str) -> dict[str, dict[int, Measured]]:
@@ -69,9 +68,9 @@ def _table(rows: Sequence[Row], records: list[Record]) -> Table:
     return Table(title, ["network", *(f"{arc}°" for arc in arcs)], lines)
 
 
-def _picture(records: list[Record]) -> "Figure":
+def _picture(rows: Sequence[Row], records: list[Record]) -> "Figure":
     unseen = _measured(records, "error_unseen")
-    lines = {name: {float(arc): 100 * error.mean for arc, error in found.items()} for name, found in unseen.items()}
+    lines = {row.marked: {float(arc): 100 * each.mean for arc, each in unseen[row.label].items()} for row in rows}
     return curves(
         "arc of hues seen in training, in degrees", "error on unseen hues, in %", lines, log_x=True, log_y=True
     )
@@ -80,7 +79,8 @@ def _picture(records: list[Record]) -> "Figure":
 _PROTOCOL_NOTE = (
     "Protocol, for all networks alike unless a row says otherwise: 20,000 digits of MNIST, one pass in batches of 128, "
     "Adam at 0.004 with warm-up and cosine, {seeds}. Tested on the 10,000 test digits, with hues of the training arc "
-    "and with all others."
+    "and with all others; trained on 360° there are no others, and both are of all hues. Hue jitter is by up to 90° "
+    "either way. * reduced, see the table."
 )
 EXPERIMENT = Experiment(
     "coverage",

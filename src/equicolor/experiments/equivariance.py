@@ -11,7 +11,8 @@ from torch import Tensor
 from equicolor.color import rotate_rgb
 from equicolor.data import load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
-from equicolor.experiments.shapes3d import QUICK
+from equicolor.experiments._tables import seeds_of
+from equicolor.experiments.shapes3d import QUICK, data_note
 from equicolor.groups import Element, Group, Hue
 from equicolor.measure import equivariance_error
 from equicolor.plots import new_figure
@@ -71,11 +72,13 @@ def _run(setting: Setting) -> Outcome:
     reduced = [f"{row.label}: {row.reduced}." for row in rows if row.reduced]
     notes = [
         f"Relative errors ‖f(φx) - ϕf(x)‖ / ‖f(φx) + ϕf(x)‖ over {len(images)} test images of block A, φ the hue "
-        "shift; of the whole network it is the error of invariance of its logits. Mean (standard deviation) over "
-        "seeds. CEConv lifts by its first convolution, so its lifting layer is its first feature map; ours is the "
-        "lift alone. Under RGB rotation, images are moved by CEConv's own clamped rotation instead.",
+        "shift; of the whole network it is the error of invariance of its logits. Means (standard deviations) "
+        f"over {seeds_of(records)}. CEConv lifts by its first convolution, so its lifting layer is its first "
+        "feature map; ours is the lift alone. Under RGB rotation, images are moved by CEConv's own "
+        "clamped rotation instead.",
         "What is rounding falls with the precision, from float32 to float64; what does not fall is no rounding.",
         *reduced,
+        data_note(),
     ]
     return Outcome(records, tables, {"equivariance": _draw(records)}, notes)
 
@@ -120,7 +123,8 @@ def _table(records: Sequence[Record], rows: Sequence[str]) -> Table:
                 / statistics.fmean(_errors(records, network=OURS, layer=layers[OURS], precision="float32", degrees=d))
                 for d in shifts
             ]
-            lines.append([f"{place}, {CECONV} / {OURS}, float32", *(f"{r:,.0f}" for r in ratios), "> 1,000"])
+            printed = "> 1,000" if place == "lifting layer" else ""  # the paper says it of this one
+            lines.append([f"{place}, {CECONV} / {OURS}, float32", *(f"{r:,.0f}" for r in ratios), printed])
     title = "Relative equivariance error of networks trained on Hue-shift 3D Shapes"
     return Table(title, ["", *(f"{shift:g}°" for shift in shifts), "the paper's"], lines)
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from equicolor.data import load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
-from equicolor.experiments.shapes3d import QUICK
+from equicolor.experiments.shapes3d import QUICK, data_note
 from equicolor.groups import Element, Group
 from equicolor.inspection import inspect_model
 from equicolor.measure import evaluating, layer_outputs
@@ -69,6 +69,7 @@ def maps(model: nn.Module, group: Group, image: Tensor, layer: str) -> Maps:
 
 
 def _run(setting: Setting) -> Outcome:
+    setting.single_seed()
     first = {"seeds": Recipe.load("hue_shift_shapes3d").seeds[:1]}
     rows = setting.chosen(
         [setting.row(label, f"hue_shift_shapes3d:{name}", first, QUICK) for label, name in _HUE.items()]
@@ -109,6 +110,7 @@ def _run(setting: Setting) -> Outcome:
         "is equivariant wherever there is one; every convolution behind it reaches over the edge of a window of three "
         "elements, where it reads zeros, and its maps correspond only roughly.",
         *(f"{row.label}: {row.reduced}." for row in rows if row.reduced),
+        data_note(),
     ]
     return Outcome(records, [_table(records)], pictures, notes)
 

@@ -52,6 +52,8 @@ def restored_image_errors(images: Tensor, move: Callable[[Tensor, float], Tensor
 
 
 def _run(setting: Setting) -> Outcome:
+    if setting.seeds or setting.only or setting.reduce:
+        raise ValueError("this experiment trains nothing: it takes no seeds, rows or reductions")
     sets = {_SHAPES: shapes(64 if setting.quick else 10_000), _COLOURS: random_colours(64 if setting.quick else 1000)}
     notes = [
         "The error of an image x of which x' is restored is ‖x' - x‖ / ‖x‖. The paper defines neither its error nor "

@@ -99,6 +99,7 @@ def _batches(images: Tensor) -> list[Tensor]:
 
 
 def _run(setting: Setting) -> Outcome:
+    setting.single_seed()
     images = _images(setting.quick)
     chosen = setting.chosen(_rows(setting))
     runs = setting.train(chosen, weights=True)

@@ -13,6 +13,7 @@ from equicolor.data import ImageSet, load
 from equicolor.data._lazy import require
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
 from equicolor.experiments._five import FIVE
+from equicolor.experiments._tables import seeds_of
 from equicolor.groups import Hue
 from equicolor.measure import evaluating, layer_outputs
 from equicolor.plots import new_figure
@@ -95,18 +96,20 @@ def _run(setting: Setting) -> Outcome:
     drawn = torch.cat([(digits.labels == k).nonzero()[:shown, 0] for k in range(digits.num_classes)])
     records: list[Record] = []
     pictures: dict[str, tuple[Tensor, Tensor]] = {}
-    for label, those in runs.items():
-        for run in those:
+    for row in chosen:
+        label = row.label
+        for run in runs[label]:
             setting.say(f"{label}, seed {run.recipe.seed}: {len(digits)} digits under {hues} hues")
             found = trajectories(run.model, digits, hues)
             records.append({"network": label, "seed": run.recipe.seed, **found.summary()})
-            if label not in pictures:
-                pictures[label] = (embedded(found.features[drawn]), found.labels[drawn])
+            if row.marked not in pictures:
+                pictures[row.marked] = (embedded(found.features[drawn]), found.labels[drawn])
     notes = [
         f"{len(digits)} test digits under {hues} hues from 0° to 360°. Features are those before the last convolution, "
         "their maximum over the group; length and distance are measured there, not in the picture, and in units of the "
         "mean distance between the centroids of classes. A digit's class changes if it is not the same under all hues. "
-        "Training hues are those below 240°.",
+        "Training hues are those below 240°. Numbers are means (standard deviations) over "
+        f"{seeds_of(records)}, pictures are of the first; * marks what the table calls reduced.",
         "On a group of n hues the features make the same loop n times, which makes them travel far; how far they stray "
         "from the middle of their trajectory is what the pictures show.",
         f"t-SNE of {len(drawn)} of the digits (perplexity 30, from the principal components, seed 0), by itself for "
