@@ -8,6 +8,7 @@ from equicolor.experiments._experiment import Row, Setting
 #: What the paper calls them → the variant of its recipe.
 FIVE = {"Z2CNN": "z2cnn", "Hue-3": "hue3", "Hue-4": "hue4", "CEConv-3": "ceconv3", "CEConv-4": "ceconv4"}
 TUNED = {f"{label}, tuned": f"{FIVE[label]}-tuned" for label in ("Z2CNN", "Hue-3", "Hue-4")}
+_BATCH = 128  # the paper's
 _TUNED_NOTE = (
     "“Tuned” is not the paper's: the same networks and as many epochs, all by Adam at a rate of 0.004 that first rises "
     "and then falls as a cosine, where the paper trains its hue networks at 0.0001."
@@ -29,4 +30,8 @@ def five_rows(setting: Setting, recipe: str, quick: Mapping[str, Any], quick_lab
 
 def tuned_note(rows: Sequence[Row]) -> list[str]:
     """What “tuned” means, where any row is."""
-    return [_TUNED_NOTE] if any(row.label in TUNED for row in rows) else []
+    sizes = {row.label: row.recipe.batch_size for row in rows if row.label in TUNED}
+    if not sizes:
+        return []
+    smaller = [f" {label} takes batches of {size}." for label, size in sizes.items() if size != _BATCH]
+    return [_TUNED_NOTE + "".join(smaller)]
