@@ -7,7 +7,7 @@ import pytest
 
 from equicolor import cli
 from equicolor.experiments import Setting, experiment
-from equicolor.experiments._five import FIVE, TUNED, five_rows
+from equicolor.experiments._five import FIVE, TUNED, five_rows, tuned_note
 from equicolor.experiments._runs import error_under, trained
 from equicolor.train import Recipe
 
@@ -43,13 +43,16 @@ def test_the_quick_shapes_are_those_of_the_demo_unless_others_are_asked_for(tmp_
 
 @pytest.mark.parametrize("recipe", ["hue_shift_mnist", "hue_shift_shapes3d"])
 def test_tuned_networks_are_those_of_the_paper_trained_as_long(recipe, tmp_path):
-    rows = {row.label: row.recipe for row in five_rows(Setting(tmp_path), recipe, {})}
+    found = five_rows(Setting(tmp_path), recipe, {})
+    rows = {row.label: row.recipe for row in found}
     assert list(rows) == [*FIVE, *TUNED]
     for label in ("Z2CNN", "Hue-3", "Hue-4"):
         tuned, paper = rows[f"{label}, tuned"], rows[label]
         assert tuned.lr != paper.lr
-        for field in ("data", "model", "group", "model_options", "epochs", "batch_size", "train_size", "seeds"):
+        for field in ("data", "model", "group", "model_options", "epochs", "train_size", "seeds"):
             assert getattr(tuned, field) == getattr(paper, field)
+        (note,) = tuned_note(found)
+        assert (f"{label}, tuned takes batches of " in note) == (tuned.batch_size != paper.batch_size)
 
 
 def test_coverage_tests_on_the_hues_that_were_not_trained_on(tmp_path):
