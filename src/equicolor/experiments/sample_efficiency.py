@@ -85,7 +85,7 @@ def _pictures(records: list[Record], shares: tuple[int, ...]) -> "dict[str, Figu
 _NOTE = (
     "The paper does not say how long it trains on a share of the images, nor on which test set the figure is. Here all "
     "networks are trained alike, by the tuned recipe of the experiment mnist (on less than all images with a warm-up "
-    f"of 20 steps instead of 100), for five passes but no fewer than {_LEAST_STEPS} steps, both test sets are shown. "
+    f"of 20 steps instead of 100), for five passes but no fewer than {_LEAST_STEPS} steps; both test sets are shown. "
     "Numbers are means (standard deviations) over {seeds}. The improvement is in points of error: higher is better."
 )
 EXPERIMENT = Experiment(
