@@ -1,7 +1,7 @@
 """Whereabouts: what is embedded, what is there, what is not, and where it belongs."""
 
 from equicolor.data import list_datasets
-from equicolor.data._whereabouts import whereabouts
+from equicolor.data._whereabouts import original_file, whereabouts
 
 
 def test_every_set_has_whereabouts(tmp_path):
@@ -24,9 +24,10 @@ def test_files_and_parquet_tables_are_found_where_load_looks_for_them(tmp_path):
 
 def test_an_original_file_takes_the_place_of_embedded_images(tmp_path):
     (tmp_path / "shapes3d").mkdir()
-    assert not whereabouts("hue_shift_shapes3d", tmp_path).original
+    assert original_file("hue_shift_shapes3d", tmp_path) is None
     (tmp_path / "shapes3d" / "3dshapes.h5").touch()
     found = whereabouts("hue_shift_shapes3d", tmp_path)
-    assert (found.state, found.folder, found.original) == ("present", tmp_path / "shapes3d", True)
+    assert (found.state, found.folder) == ("present", tmp_path / "shapes3d")
+    assert original_file("hue_shift_shapes3d", tmp_path) == tmp_path / "shapes3d" / "3dshapes.h5"
     assert whereabouts("saturation_shift_shapes3d", tmp_path).state == "embedded"  # drawn by the renderer alone
-    assert not whereabouts("cifar10", tmp_path).original
+    assert original_file("cifar10", tmp_path) is None

@@ -1,7 +1,6 @@
 """``equicolor reproduce``."""
 
 import json
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -110,6 +109,6 @@ def _command(name: str, setting: Any) -> str:
         for key, value in changes.items():
             parts.append(f"{label}:{key}={','.join(map(str, value)) if isinstance(value, list) else value}")
     if setting.root != Path("reproduced"):
-        near = os.path.relpath(setting.root)
-        parts += ["--folder", str(setting.root) if near.startswith("..") else near]
+        root, here = setting.root.resolve(), Path.cwd()
+        parts += ["--folder", str(root.relative_to(here) if root.is_relative_to(here) else setting.root)]
     return shlex.join(parts)

@@ -186,8 +186,7 @@ def _read(
 ) -> tuple[Raw, bool]:
     """What the set consists of, and whether its rows are those of the split already."""
     if description.source == "embedded" or description.name == "folder":
-        folder = request.folder / description.folder
-        place = folder if folder.is_dir() else request.folder
+        place = _place(description, request.folder)
         return _reader(description)(replace(request, folder=place)), False
     hub, folder, reason = description.hub, request.folder / description.folder, ""
     if where != "hub":
@@ -213,6 +212,12 @@ def _read(
         except DataNotFoundError as error:
             reason = f"{reason}\n{error}".strip()
     raise _not_found(description, folder, request.masks, reason)
+
+
+def _place(description: Description, home: Path) -> Path:
+    """The folder of a set that needs none: the root itself where there is no other."""
+    folder = home / description.folder
+    return folder if folder.is_dir() else home
 
 
 def _present(place: Path, sign: str) -> bool:

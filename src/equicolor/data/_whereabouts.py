@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from equicolor.data._hub import parquet_files
-from equicolor.data._load import _root
+from equicolor.data._load import _place, _root
 from equicolor.data._registry import DATASETS
 
 
@@ -32,11 +32,6 @@ class Whereabouts:
     folder: Path | None
     source: str
 
-    @property
-    def original(self) -> bool:
-        """Whether files take the place of embedded images."""
-        return self.state == "present" and DATASETS[self.name].source == "embedded"
-
 
 def whereabouts(name: str, root: str | os.PathLike[str] | None = None) -> Whereabouts:
     """Where a data set is, or belongs; ``root`` as for :func:`equicolor.data.load`.
@@ -48,11 +43,8 @@ def whereabouts(name: str, root: str | os.PathLike[str] | None = None) -> Wherea
     sizes = {split: cut.size for split, cut in description.splits.items()}
     fixed = {"name": name, "title": description.title, "sizes": sizes, "image_size": description.image_size}
     if description.source == "embedded":
-        home = _root(description, root)
-        folder = home / description.folder
-        place = folder if folder.is_dir() else home
-        if description.original and (place / description.original).is_file():
-            return Whereabouts(**fixed, state="present", folder=place, source="")  # type: ignore[arg-type]
+        if file := original_file(name, root):
+            return Whereabouts(**fixed, state="present", folder=file.parent, source="")  # type: ignore[arg-type]
         return Whereabouts(**fixed, state="embedded", folder=None, source="embedded")  # type: ignore[arg-type]
     if name == "folder":
         return Whereabouts(**fixed, state="absent", folder=None, source="--root FOLDER")  # type: ignore[arg-type]
@@ -71,3 +63,12 @@ def whereabouts(name: str, root: str | os.PathLike[str] | None = None) -> Wherea
         folder=present[0] if present else wanted,
         source=f"hub: {hub.path}" if hub else "",
     )
+
+
+def original_file(name: str, root: str | os.PathLike[str] | None = None) -> Path | None:
+    """The file that an embedded set is read from instead, where there is one."""
+    description = DATASETS[name]
+    if not description.original:
+        return None
+    file = _place(description, _root(description, root)) / description.original
+    return file if file.is_file() else None

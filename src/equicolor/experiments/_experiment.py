@@ -202,15 +202,20 @@ class _Clock:
         return f" (about {total / 60:.0f} min left)" if total > 90 else f" (about {total:.0f} s left)"
 
 
+def spoken_seeds(count: int) -> str:
+    """A number of seeds in words.
+
+    >>> spoken_seeds(1), spoken_seeds(3)
+    ('1 seed', '3 seeds')
+    """
+    return "1 seed" if count == 1 else f"{count} seeds"
+
+
 def _spoken(field_name: str, value: Any) -> str:
     """A change of a recipe in words."""
     if field_name == "seeds":
-        count = len(value) if isinstance(value, list | tuple) else 1
-        return "1 seed" if count == 1 else f"{count} seeds"
+        return spoken_seeds(len(value) if isinstance(value, list | tuple) else 1)
     if field_name in ("train_size", "test_size"):
-        return (
-            f"{int(value):,} {field_name[:-5]}ing images"
-            if str(value).isdecimal()
-            else f"all {field_name[:-5]}ing images"
-        )
+        count = f"{int(value):,}" if str(value).isdecimal() else "all"
+        return f"{count} {field_name[:-5]}ing images"
     return f"{field_name.replace('_', ' ')} {value}"

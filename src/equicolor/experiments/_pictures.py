@@ -32,6 +32,8 @@ def bars(rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], splits: Mapping
         )
     axes.set_xticks(range(len(rows)), [row.marked.replace(", ", "\n") for row in rows])
     axes.set(ylabel="error in %")
+    if any(row.reduced for row in rows):
+        axes.set_xlabel("* reduced: see the table")
     axes.legend(title="trained/tested on")
     axes.grid(axis="y", alpha=0.3)
     return figure

@@ -9,7 +9,7 @@ import torch
 
 from equicolor._output import write_text
 from equicolor.data import Augment, load
-from equicolor.data._whereabouts import whereabouts
+from equicolor.data._whereabouts import original_file
 from equicolor.deploy import optimize_for_inference
 from equicolor.train import Recipe, Run, TrainingError, fit, resume
 from equicolor.train._run import MODEL, RECIPE, RESULTS
@@ -34,7 +34,7 @@ def run_name(recipe: Recipe) -> str:
         and ((value := getattr(recipe, entry.name)) != getattr(fresh, entry.name) or entry.name in ("data", "model"))
     }
     telling |= {"epochs": recipe.epochs, "iterations": recipe.iterations}
-    if whereabouts(recipe.data, recipe.data_options.get("root")).original:
+    if original_file(recipe.data, recipe.data_options.get("root")):
         telling["original"] = True  # the same recipe on other images than the embedded ones
     digest = hashlib.sha256(json.dumps(telling, sort_keys=True).encode()).hexdigest()[:8]
     return f"{recipe.data}-{recipe.model}-{recipe.group or 'conventional'}-{digest}-{recipe.seed}"

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from equicolor.experiments._experiment import Record, Row, Table
+from equicolor.experiments._experiment import Record, Row, Table, spoken_seeds
 from equicolor.train import Run
 
 
@@ -79,8 +79,7 @@ def seeds_of(records: Sequence[Record]) -> str:
     >>> seeds_of([{"seed": 1999, "error": 0.1}, {"seed": 2000, "error": 0.2}])
     '2 seeds'
     """
-    count = len({record["seed"] for record in records})
-    return f"{count} seed{'s' * (count > 1)}"
+    return spoken_seeds(len({record["seed"] for record in records}))
 
 
 def error_table(

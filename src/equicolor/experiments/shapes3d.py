@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from equicolor.data._whereabouts import whereabouts
+from equicolor.data._whereabouts import original_file
 from equicolor.experiments._experiment import Experiment, Outcome, Setting
 from equicolor.experiments._five import five_rows, tuned_note
 from equicolor.experiments._pictures import bars, examples
@@ -27,7 +27,7 @@ _PAPER = {
 
 def data_note() -> str:
     """Whose images they are."""
-    if whereabouts(DATA).original:
+    if original_file(DATA):
         return "The images are the original ones, of 3dshapes.h5."
     return (
         "The images are those of this library's own renderer, in the design of 3D Shapes; with the original "
