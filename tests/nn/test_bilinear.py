@@ -4,7 +4,9 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
 
+from equicolor.bench import peak_memory
 from equicolor.nn import GroupConv2d, GroupConvTranspose2d
+from equicolor.nn._bilinear import transform_filters
 
 GROUPS = ("hue3", "hue4", "sat3", "hue2-sat3")
 
@@ -84,6 +86,57 @@ def test_gradients_of_single_samples_by_vmap():
     together = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(weight, batch)
     for one, features in zip(together, batch, strict=True):
         torch.testing.assert_close(one, torch.func.grad(loss)(weight, features))
+
+
+@pytest.mark.parametrize("channels", [3, 4], ids=["as many channels out as in", "more channels out"])
+def test_filters_of_several_networks_by_vmap(channels):
+    layer = GroupConv2d("hue4", 3, channels, 3, padding=1, bias=False, algorithm="fast", dtype=torch.float64)
+    features = torch.randn(8, 3, 6, 5, dtype=torch.float64)
+    weights = torch.randn(2, *layer.weight.shape, dtype=torch.float64)
+
+    def call(weight):
+        return torch.func.functional_call(layer, {"weight": weight}, features)
+
+    with torch.no_grad():
+        torch.testing.assert_close(torch.func.vmap(call)(weights), torch.stack([call(weight) for weight in weights]))
+
+
+def test_forward_derivatives_where_no_gradient_is_recorded():
+    layer = GroupConv2d("hue4", 3, 3, 3, padding=1, bias=False, algorithm="fast", dtype=torch.float64)
+    features, direction = torch.randn(2, 8, 3, 6, 5, dtype=torch.float64)
+    with torch.no_grad(), torch.autograd.forward_ad.dual_level():
+        result = layer(torch.autograd.forward_ad.make_dual(features, direction))
+        derivative = torch.autograd.forward_ad.unpack_dual(result).tangent
+    torch.testing.assert_close(derivative, layer(direction).detach())
+
+
+def test_what_is_given_is_not_written_to():
+    layer = GroupConv2d("hue4", 3, 3, 3, padding=1, algorithm="fast")
+    features, gradient = torch.randn(8, 3, 6, 5, requires_grad=True), torch.randn(8, 3, 6, 5)
+    given = [tensor.detach().clone() for tensor in (features, gradient, *layer.parameters())]
+    layer(features).backward(gradient)
+    with torch.no_grad():
+        layer(features)
+    for tensor, before in zip((features, gradient, *layer.parameters()), given, strict=True):
+        assert torch.equal(tensor, before)
+
+
+def test_inference_holds_the_slabs_and_the_result_and_no_more():
+    layer = GroupConv2d("hue4", 16, 16, 3, padding=1, algorithm="fast", bias=False)
+    layer.freeze()
+    features = torch.randn(8, 16, 32, 32)
+    slab = features.nbytes // 4
+    with torch.no_grad():
+        assert peak_memory(lambda: layer(features)) <= (layer._bilinear.rank + layer.group.order) * slab + 10_000
+
+
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_filters_and_their_gradient_stay_in_the_layout_of_the_weight(layout):
+    layer = GroupConv2d("hue4", 3, 5, 3, algorithm="fast").to(memory_format=layout)
+    assert transform_filters(layer.weight, layer._bilinear).is_contiguous(memory_format=layout)
+    result = layer(torch.randn(8, 3, 6, 5).to(memory_format=layout))
+    (gradient,) = torch.autograd.grad(result.sum(), layer.weight)
+    assert gradient.is_contiguous(memory_format=layout)
 
 
 def test_activation_checkpointing_gives_the_same_gradients():

@@ -4,14 +4,16 @@ Left to itself, autograd would keep A x and B w, which are larger than x and w. 
 pass transforms them once more: that is a few additions, beside convolutions.
 """
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
 
-from equicolor.algorithms import Algorithm, combine, transpose, unstack
+from equicolor.algorithms import Algorithm, combine, is_channels_last, transpose, unstack
 
 
 class Convolution(NamedTuple):
@@ -56,9 +58,22 @@ def transform_filters(weight: Tensor, algorithm: Algorithm) -> Tensor:
 
     In full precision, also under autocast, since they are sums of filters.
     """
-    taps = torch.unflatten(weight, 1, (len(algorithm.filter[0]), -1)).movedim(1, 0).flatten(0, 1)
+    taps = torch.unflatten(weight, 1, (len(algorithm.filter[0]), -1)).movedim(1, 0)
+    if is_channels_last(weight):
+        taps = taps.movedim(2, -1).flatten(0, 1).movedim(-1, 1)
+    else:
+        taps = taps.flatten(0, 1)
     with full_precision(weight.device):
         return combine(algorithm.filter, taps, fuse=False)
+
+
+def _gradient_of_weight(of_filters: Tensor | Sequence[Tensor], weight: Tensor, algorithm: Algorithm) -> Tensor:
+    """The transpose of :func:`transform_filters`, in the layout of the weight."""
+    taps = combine(transpose(algorithm.filter), of_filters)
+    taps = torch.unflatten(taps, 0, (len(algorithm.filter[0]), -1)).movedim(0, 1)
+    if is_channels_last(weight):
+        return taps.movedim(2, -1).movedim(1, -2).flatten(-2).movedim(-1, 1)
+    return taps.flatten(1, 2)
 
 
 def full_precision(device: torch.device) -> AbstractContextManager[object]:
@@ -68,16 +83,43 @@ def full_precision(device: torch.device) -> AbstractContextManager[object]:
     return nullcontext()
 
 
+class _Stack:
+    """The slabs of a transform, and in their places what is computed of them, one after another.
+
+    So the results lie side by side for the next transform without being copied together, and take no memory beside that
+    of the slabs. Results of another shape are kept apart, and so are all of them where somebody records what is done.
+    """
+
+    def __init__(self, slabs: Tensor, rank: int) -> None:
+        self._slabs, self._places = slabs, unstack(slabs, rank)
+        self._results: list[Tensor] = []
+
+    def put(self, result: Tensor) -> None:
+        """Takes the next slab's result. The slab is gone then."""
+        place = self._places[len(self._results)]
+        recorded = torch.is_grad_enabled() or torch.compiler.is_compiling() or is_functorch_wrapped_tensor(result)
+        apart = recorded or place.shape != result.shape
+        self._results.append(result.to(place.dtype) if apart else place.copy_(result))
+
+    @property
+    def results(self) -> Tensor | list[Tensor]:
+        """All of them, as :func:`combine` takes them."""
+        in_place = all(result is place for result, place in zip(self._results, self._places, strict=True))
+        return self._slabs if in_place else self._results
+
+
 def convolve(
     features: Tensor, filters: Tensor, bias: Tensor | None, algorithm: Algorithm, convolution: Convolution
 ) -> Tensor:
     """C · [(A x) ⊛ filters] + bias, with filters transformed already."""
-    slabs = unstack(combine(algorithm.feature, features), algorithm.rank)
+    slabs = combine(algorithm.feature, features)
     # Where the first column of the inverse is all ones, a bias of the first convolution reaches every element.
     shared = bias is not None and all(row[0] == 1 for row in algorithm.inverse)
     biases = [bias if shared else None, *[None] * (algorithm.rank - 1)]
-    parts = zip(slabs, unstack(filters, algorithm.rank), biases, strict=True)
-    result = combine(algorithm.inverse, [convolution(*part) for part in parts])
+    products = _Stack(slabs, algorithm.rank)
+    for part in zip(unstack(slabs, algorithm.rank), unstack(filters, algorithm.rank), biases, strict=True):
+        products.put(convolution(*part))
+    result = combine(algorithm.inverse, products.results)
     return result if bias is None or shared else result + bias.view(-1, 1, 1)
 
 
@@ -110,17 +152,20 @@ class BilinearConvolution(torch.autograd.Function):
             of_bias = gradient.sum((0, 2, 3))
         if any(wanted):
             rank, kind = algorithm.rank, gradient.dtype  # of the convolutions, which autocast may have lowered
-            of_products = unstack(combine(transpose(algorithm.inverse), gradient), rank)
-            slabs = unstack(combine(algorithm.feature, features.to(kind)), rank)
-            filters = unstack(transform_filters(weight, algorithm).to(kind), rank)
-            parts = [
-                convolution.backward(*each, wanted=wanted) for each in zip(of_products, slabs, filters, strict=True)
-            ]
+            of_products = combine(transpose(algorithm.inverse), gradient)
+            slabs = combine(algorithm.feature, features.to(kind))
+            filters = transform_filters(weight, algorithm)
+            of_slabs, of_filters = _Stack(slabs, rank), _Stack(filters, rank)
+            for part in zip(*(unstack(each, rank) for each in (of_products, slabs, filters.to(kind))), strict=True):
+                of_slab, of_filter = convolution.backward(*part, wanted=wanted)
+                if wanted[0]:
+                    of_slabs.put(of_slab)
+                if wanted[1]:
+                    of_filters.put(of_filter)
             if wanted[0]:
-                of_features = combine(transpose(algorithm.feature), [part[0] for part in parts]).to(features.dtype)
+                of_features = combine(transpose(algorithm.feature), of_slabs.results).to(features.dtype)
             if wanted[1]:
-                taps = combine(transpose(algorithm.filter), [part[1].to(weight.dtype) for part in parts])
-                of_weight = torch.unflatten(taps, 0, (len(algorithm.filter[0]), -1)).movedim(0, 1).flatten(1, 2)
+                of_weight = _gradient_of_weight(of_filters.results, weight, algorithm)
         return of_features, of_weight, of_bias, None, None
 
     @staticmethod
