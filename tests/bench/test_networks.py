@@ -46,6 +46,22 @@ def test_a_record_says_what_a_network_costs_relative_to_the_plain_one():
     assert records[0]["peak_memory"] > records[3]["peak_memory"]  # training keeps what inference lets go
 
 
+@pytest.mark.parametrize("group", ["hue4", "hue4-sat3"])
+def test_the_floor_has_the_convolutions_of_the_algorithm_and_not_its_transforms(group):
+    which = [Candidate(None), Candidate(group, "fast"), Candidate(group, "floor")]
+    records = measure_network("resnet44", which, rounds=1, batch=2)
+    for _, fast, floor in (records[:3], records[3:]):
+        assert (floor["group"], floor["algorithm"]) == (group, "floor")
+        assert floor["multiply_adds"] == fast["multiply_adds"]
+        beside = [r["multiply_adds_with_transforms"] - r["multiply_adds"] for r in (floor, fast)]
+        assert 0 < beside[0] < beside[1] / 100  # the linear layer is left
+
+
+def test_the_floor_is_timed_beside_auto_where_it_is_asked_for():
+    which = candidates(["hue3"], floor=True)
+    assert [each for each in which if each.algorithm == "floor"] == [Candidate("hue3", "floor")]
+
+
 def test_compiled_networks_are_timed_beside_eager_ones(monkeypatch):
     """With a backend that compiles nothing, to be quick; blocks and limits are those of the real one."""
     monkeypatch.setattr(networks, "compile_blocks", partial(networks.compile_blocks, backend="eager"))

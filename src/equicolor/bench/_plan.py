@@ -21,6 +21,7 @@ class Plan:
     Attributes:
         parts: which measurements.
         networks, network_groups, network_modes: of whole networks.
+        floor: whether networks without transforms are timed beside them.
         layer_groups, layer_widths, layer_maps, layer_rounds: of the sweep over single convolutions.
         modes: of lift and data.
         rounds: of the interleaved loops, but for those of the layers, which are many.
@@ -33,6 +34,7 @@ class Plan:
     networks: tuple[str, ...] = NETWORKS
     network_groups: tuple[str, ...] = GROUPS
     network_modes: tuple[Mode, ...] = ("eager", "compiled")
+    floor: bool = False
     layer_groups: tuple[str, ...] = layers.GROUPS
     layer_widths: tuple[int, ...] = layers.WIDTHS
     layer_maps: tuple[int, ...] = layers.MAPS
@@ -56,7 +58,7 @@ class Plan:
 
     def _measurements(self, say: Callable[[str], None]) -> Iterator[tuple[Part, list[dict[str, Any]]]]:
         if "networks" in self.parts:
-            which = candidates(self.network_groups, self.network_modes)
+            which = candidates(self.network_groups, self.network_modes, floor=self.floor)
             for name in self.networks:
                 yield (
                     "networks",

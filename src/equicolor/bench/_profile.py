@@ -6,7 +6,8 @@ import torch
 
 _KINDS = {
     "convolutions": ("convolution",),
-    "transforms": ("aten::mm", "aten::cat"),
+    "transforms": ("aten::mm",),
+    "copies": ("aten::cat", "aten::copy_"),
     "norms": ("batch_norm",),
     "activations and sums": ("clamp_min", "threshold", "relu", "aten::add"),
 }
@@ -16,8 +17,8 @@ REST = "rest"
 def profile(call: Callable[[], object]) -> dict[str, float]:
     """Seconds that each kind of operation takes on the CPU, in one call after one to warm up.
 
-    ``transforms`` are the matrix products of the bilinear algorithms and the copies before them, and those of the
-    direct way; ``rest`` is everything else, the interpreter's share included.
+    ``transforms`` are the matrix products of the bilinear algorithms, ``copies`` those of products, filters and
+    layouts; ``rest`` is everything else, the interpreter's share included.
     """
     call()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as found:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from equicolor import algorithms
 from equicolor.bench._compile import compile_blocks, compiling
+from equicolor.bench._floor import leave_out_transforms
 from equicolor.bench._memory import peak_memory
 from equicolor.bench._profile import profile
 from equicolor.bench._timing import Timings, interleaved
@@ -31,10 +32,13 @@ COMPARED = ("hue4", "hue8", "hue12")
 
 @dataclass(frozen=True)
 class Candidate:
-    """One network in one way of running it. Without a group, it is the plain one."""
+    """One network in one way of running it. Without a group, it is the plain one.
+
+    The algorithm ``"floor"`` is ``"fast"`` without its transforms.
+    """
 
     group: str | None
-    algorithm: Choice = "auto"
+    algorithm: Choice | Literal["floor"] = "auto"
     mode: Mode = "eager"
 
     @property
@@ -47,9 +51,14 @@ class Candidate:
 
 
 def candidates(
-    groups: Iterable[str], modes: Iterable[Mode] = ("eager", "compiled"), compared: Sequence[str] = COMPARED
+    groups: Iterable[str],
+    modes: Iterable[Mode] = ("eager", "compiled"),
+    compared: Sequence[str] = COMPARED,
+    floor: bool = False,
 ) -> list[Candidate]:
     """The plain network and ``auto`` on each group in each mode; of ``compared`` both algorithms, eager.
+
+    With ``floor``, also each group without transforms, eager: a compiler would leave out what is computed in vain.
 
     >>> [str(each) for each in candidates(["hue3", "hue4"], ["eager"])]
     ['plain, auto, eager', 'hue3, auto, eager', 'hue4, auto, eager', 'hue4, fast, eager', 'hue4, direct, eager']
@@ -61,6 +70,8 @@ def candidates(
             found.append(Candidate(group, "auto", mode))
             if mode == "eager" and group in compared:
                 found += [Candidate(group, algorithm) for algorithm in both]
+            if floor and mode == "eager" and group:
+                found.append(Candidate(group, "floor"))
     return found
 
 
@@ -120,9 +131,11 @@ def measure_network(
 
 def _build(name: str, candidate: Candidate, phase: Phase, images: Tensor) -> nn.Module:
     torch.manual_seed(0)
-    model: nn.Module = create_model(name, candidate.group, num_classes=10, algorithm=candidate.algorithm)
+    algorithm: Choice = "fast" if candidate.algorithm == "floor" else candidate.algorithm
+    model: nn.Module = create_model(name, candidate.group, num_classes=10, algorithm=algorithm)
     model = model.to(images.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    return optimize_for_inference(model, images) if phase == "inference" else model.train()
+    model = optimize_for_inference(model, images) if phase == "inference" else model.train()
+    return leave_out_transforms(model) if candidate.algorithm == "floor" else model
 
 
 def _call(model: nn.Module, mode: Mode, phase: Phase, images: Tensor, labels: Tensor) -> Callable[[], object]:

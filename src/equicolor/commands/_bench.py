@@ -14,6 +14,7 @@ from equicolor.commands import _console as console
 def bench(
     *,
     quick: bool = False,
+    floor: bool = False,
     parts: Sequence[str] = (),
     networks: Sequence[str] = (),
     groups: Sequence[str] = (),
@@ -31,6 +32,8 @@ def bench(
 
     Args:
         quick: a version of a minute or two: one network, few groups, small batches, of the compiler the lift alone.
+        floor: also times each network without its transforms, eager: convolutions, norms and activations, the least
+            that its time could be with these kernels.
         parts: of networks (training step and inference of whole networks), layers (one convolution at many sizes, and
             what algorithm=auto makes of it), lift (against PIL and kornia) and data (load, augment, lift); by default
             all.
@@ -69,6 +72,7 @@ def bench(
         "layer_groups": tuple(groups),
         "network_modes": tuple(modes),
         "modes": tuple(modes),
+        "floor": floor,
         "rounds": rounds,
         "layer_rounds": rounds,
         "batch": batch,
@@ -78,7 +82,7 @@ def bench(
     plan = replace(QUICK if quick else FULL, **{name: value for name, value in given.items() if value})
     several = {"parts": parts, "networks": networks, "groups": groups, "modes": modes}
     single = {"rounds": rounds, "batch": batch, "threads": threads, "device": device if device != "cpu" else None}
-    results: dict[str, Any] = {"command": _command(quick, several, single), "quick": quick}
+    results: dict[str, Any] = {"command": _command({"quick": quick, "floor": floor}, several, single), "quick": quick}
     before = torch.get_num_threads()
     torch.set_num_threads(threads or before)
     try:
@@ -105,9 +109,9 @@ def _check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
             raise ValueError(f"{option} takes some of {', '.join(known)}, got {each!r}")
 
 
-def _command(quick: bool, several: Mapping[str, Sequence[str]], single: Mapping[str, object]) -> str:
+def _command(switches: Mapping[str, bool], several: Mapping[str, Sequence[str]], single: Mapping[str, object]) -> str:
     """The command that measures the same again."""
-    words = ["equicolor", "bench", *(["--quick"] if quick else [])]
+    words = ["equicolor", "bench", *(f"--{name}" for name, on in switches.items() if on)]
     for name, values in several.items():
         words += [f"--{name}", *values] if values else []
     for name, value in single.items():
