@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from equicolor.groups import Factor, Group, Hue
 
@@ -185,10 +186,16 @@ def unstack(stacked: Tensor, count: int) -> tuple[Tensor, ...]:
     return torch.unflatten(stacked, 0, (count, stacked.shape[0] // count)).unbind(0)
 
 
+def is_wrapped(tensor: Tensor) -> bool:
+    """Whether a transform of ``torch.func`` follows what is done to a tensor, such as vmap."""
+    return not torch.compiler.is_compiling() and is_functorch_wrapped_tensor(tensor)
+
+
 def is_channels_last(features: Tensor) -> bool:
-    """Whether a tensor is laid out (B, H, W, C) in memory and only so."""
+    """Whether a tensor is laid out (B, H, W, C) in memory and only so; not where a function transform hides that."""
     return (
         features.dim() == 4
+        and not is_wrapped(features)
         and not features.is_contiguous()
         and features.is_contiguous(memory_format=torch.channels_last)
     )

@@ -88,11 +88,12 @@ def test_gradients_of_single_samples_by_vmap():
         torch.testing.assert_close(one, torch.func.grad(loss)(weight, features))
 
 
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
 @pytest.mark.parametrize("channels", [3, 4], ids=["as many channels out as in", "more channels out"])
-def test_filters_of_several_networks_by_vmap(channels):
+def test_filters_of_several_networks_by_vmap(channels, layout):
     layer = GroupConv2d("hue4", 3, channels, 3, padding=1, bias=False, algorithm="fast", dtype=torch.float64)
-    features = torch.randn(8, 3, 6, 5, dtype=torch.float64)
-    weights = torch.randn(2, *layer.weight.shape, dtype=torch.float64)
+    features = torch.randn(8, 3, 6, 5, dtype=torch.float64).to(memory_format=layout)
+    weights = torch.stack([torch.randn_like(layer.weight).to(memory_format=layout) for _ in range(2)])
 
     def call(weight):
         return torch.func.functional_call(layer, {"weight": weight}, features)

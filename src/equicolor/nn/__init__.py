@@ -1,11 +1,13 @@
-"""Layers: those that know about the group, and the CEConv baseline. All others are those of ``torch.nn``."""
+"""Layers: those that know about the group, the CEConv baseline, a batch norm. All others are in ``torch.nn``."""
 
 from equicolor.nn._ceconv import CEConv2d, CEConvLift, CEConvTranspose2d
 from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d
 from equicolor.nn._lift import Lift
+from equicolor.nn._norm import BatchNorm2d
 from equicolor.nn._pool import GroupPool
 
 __all__ = [
+    "BatchNorm2d",
     "CEConv2d",
     "CEConvLift",
     "CEConvTranspose2d",

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch._C._functorch import is_functorch_wrapped_tensor
 
-from equicolor.algorithms import Algorithm, combine, is_channels_last, transpose, unstack
+from equicolor.algorithms import Algorithm, combine, is_channels_last, is_wrapped, transpose, unstack
 
 
 class Convolution(NamedTuple):
@@ -97,7 +96,7 @@ class _Stack:
     def put(self, result: Tensor) -> None:
         """Takes the next slab's result. The slab is gone then."""
         place = self._places[len(self._results)]
-        recorded = torch.is_grad_enabled() or torch.compiler.is_compiling() or is_functorch_wrapped_tensor(result)
+        recorded = torch.is_grad_enabled() or torch.compiler.is_compiling() or is_wrapped(result)
         apart = recorded or place.shape != result.shape
         self._results.append(result.to(place.dtype) if apart else place.copy_(result))
 

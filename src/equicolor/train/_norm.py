@@ -9,8 +9,10 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from equicolor.nn import BatchNorm2d
 
-class SharedBatchNorm2d(nn.BatchNorm2d):
+
+class SharedBatchNorm2d(BatchNorm2d):
     """``nn.BatchNorm2d`` that sees the batches of all processes as one. Parameters and statistics have its names."""
 
     def forward(self, features: Tensor) -> Tensor:
@@ -29,17 +31,6 @@ class SharedBatchNorm2d(nn.BatchNorm2d):
         if self.affine:
             scaled = scaled * self.weight[:, None, None] + self.bias[:, None, None]
         return scaled
-
-    @torch.no_grad()
-    def _remember(self, mean: Tensor, variance: Tensor) -> None:
-        """The running statistics, as ``nn.BatchNorm2d`` keeps them."""
-        if not self.training or self.running_mean is None or self.running_var is None:
-            return
-        assert self.num_batches_tracked is not None
-        self.num_batches_tracked.add_(1)
-        momentum = self.momentum if self.momentum is not None else 1 / float(self.num_batches_tracked)
-        self.running_mean.lerp_(mean.to(self.running_mean.dtype), momentum)
-        self.running_var.lerp_(variance.to(self.running_var.dtype), momentum)
 
 
 class _Sum(torch.autograd.Function):
@@ -69,6 +60,6 @@ def share_batch_norms(module: nn.Module, device: torch.device) -> nn.Module:
         converted: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(module)  # type: ignore[no-untyped-call]
         return converted
     for part in module.modules():
-        if type(part) is nn.BatchNorm2d:
+        if type(part) in (nn.BatchNorm2d, BatchNorm2d):
             part.__class__ = SharedBatchNorm2d  # the same parameters and buffers, another forward
     return module
