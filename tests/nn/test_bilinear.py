@@ -122,6 +122,15 @@ def test_what_is_given_is_not_written_to():
         assert torch.equal(tensor, before)
 
 
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_what_comes_out_may_be_changed_in_place(layout):
+    layer = GroupConv2d("hue4", 3, 3, 3, padding=1, algorithm="fast").to(memory_format=layout)
+    features = torch.randn(8, 3, 6, 5).to(memory_format=layout).requires_grad_()
+    activations = (torch.nn.ReLU(inplace=True), torch.nn.ReLU())
+    results = [activation(layer(features)) for activation in activations]
+    torch.testing.assert_close(*[torch.autograd.grad(each.square().sum(), features) for each in results])
+
+
 def test_inference_holds_the_slabs_and_the_result_and_no_more():
     layer = GroupConv2d("hue4", 16, 16, 3, padding=1, algorithm="fast", bias=False)
     layer.freeze()
@@ -138,6 +147,8 @@ def test_filters_and_their_gradient_stay_in_the_layout_of_the_weight(layout):
     result = layer(torch.randn(8, 3, 6, 5).to(memory_format=layout))
     (gradient,) = torch.autograd.grad(result.sum(), layer.weight)
     assert gradient.is_contiguous(memory_format=layout)
+    layer.fold(torch.rand(5), torch.rand(5))
+    assert layer.filters.is_contiguous(memory_format=layout)
 
 
 def test_activation_checkpointing_gives_the_same_gradients():

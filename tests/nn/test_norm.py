@@ -89,6 +89,16 @@ def test_it_has_first_and_second_derivatives(joined):
     assert joined
 
 
+def test_what_comes_out_may_be_changed_in_place():
+    ours, theirs = _pair(9)
+    features = _features(9)
+    found = []
+    for norm in (ours, theirs):
+        result = nn.Sequential(norm, nn.ReLU(inplace=True))(features)
+        found.append(torch.autograd.grad(result.square().sum(), features))
+    torch.testing.assert_close(*found)
+
+
 def test_gradients_of_some_of_its_inputs():
     ours, theirs = _pair(9)
     features = _features(9)
@@ -119,6 +129,18 @@ def test_where_nothing_is_gained_it_is_pytorchs_own(channels, last, batch, joine
     features = _features(channels, last=last)[:batch, :, :5, :7] if batch == 1 else _features(channels, last=last)
     assert torch.equal(norm(features), theirs(features))
     assert not joined
+
+
+def test_unusual_settings_are_treated_as_pytorch_does():
+    ours, theirs = _pair(9, eps=0.0)
+    for norm in (ours, theirs):
+        with pytest.raises(ValueError, match="eps must be positive"):
+            norm(_features(9))
+    ours, theirs = _pair(9)
+    ours.num_batches_tracked = theirs.num_batches_tracked = None
+    features = _features(9)
+    torch.testing.assert_close(ours(features), theirs(features))
+    torch.testing.assert_close(ours.running_mean, theirs.running_mean)
 
 
 def test_wrong_features_get_pytorchs_errors():

@@ -151,7 +151,9 @@ class GroupConvBase(nn.Module):
             ("fast", False): ((rank, groups, self.in_channels // groups, own, -1), (1, groups, 1, own, 1)),
             ("direct", False): ((groups, order * self.in_channels // groups, order, own, -1), (groups, 1, 1, own, 1)),
         }[self.algorithm, self._output_first]
-        self.filters = (self.filters.reshape(split) * scale.view(outputs)).reshape(self.filters.shape)
+        layout = torch.channels_last if is_channels_last(self.filters) else torch.contiguous_format
+        folded = (self.filters.reshape(split) * scale.view(outputs)).reshape(self.filters.shape)
+        self.filters = folded.contiguous(memory_format=layout)
         bias = shift if self.bias is None else self.bias * scale + shift
         self.bias = nn.Parameter(bias.clone(), requires_grad=False)
 

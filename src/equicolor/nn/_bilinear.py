@@ -132,7 +132,8 @@ class BilinearConvolution(torch.autograd.Function):
         features: Tensor, weight: Tensor, bias: Tensor | None, algorithm: Algorithm, convolution: Convolution
     ) -> Tensor:
         filters = transform_filters(weight, algorithm)
-        return convolve(features, filters, bias, algorithm, convolution)
+        result = convolve(features, filters, bias, algorithm, convolution)
+        return result if is_wrapped(result) else result.data  # no view, which nobody could change in place
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -23,7 +23,8 @@ _MOST_CHANNELS = 64
 class BatchNorm2d(nn.BatchNorm2d):
     """:class:`torch.nn.BatchNorm2d`, with its arguments, parameters, buffers and results, up to rounding.
 
-    It is faster in channels_last, on a CPU, with fewer than 64 channels that do not fill vectors of 16.
+    It is faster in channels_last, on a CPU, with fewer than 64 channels that do not fill vectors of 16. Unlike
+    PyTorch's, it is no leaf to ``torch.fx.symbolic_trace``, and ``torch.jit.script`` cannot read it.
 
     >>> BatchNorm2d(9)(torch.rand(4, 9, 8, 8)).shape
     torch.Size([4, 9, 8, 8])
@@ -32,21 +33,24 @@ class BatchNorm2d(nn.BatchNorm2d):
     def forward(self, features: Tensor) -> Tensor:
         joined = _LANES // math.gcd(_LANES, self.num_features)
         of_the_batch = self.training or self.running_mean is None or self.running_var is None
-        if not of_the_batch or not self.affine or not _gains(features, self.weight, self.bias, joined):
+        simple = of_the_batch and self.affine and self.eps > 0
+        if not simple or not _gains(features, self.weight, self.bias, joined):
             return super().forward(features)
-        result, mean, variance = _JoinedBatchNorm.apply(features, self.weight, self.bias, self.eps, joined)  # type: ignore[no-untyped-call]
+        wide, mean, variance = _JoinedBatchNorm.apply(features, self.weight, self.bias, self.eps, joined)  # type: ignore[no-untyped-call]
         count = features.numel() // self.num_features
         self._remember(mean, variance * (count / (count - 1)))
-        return result  # type: ignore[no-any-return]
+        return _part(wide, features)
 
     @torch.no_grad()
     def _remember(self, mean: Tensor, variance: Tensor) -> None:
         """The running statistics, as :class:`torch.nn.BatchNorm2d` keeps them."""
         if not self.training or self.running_mean is None or self.running_var is None:
             return
-        assert self.num_batches_tracked is not None
-        self.num_batches_tracked.add_(1)
-        momentum = self.momentum if self.momentum is not None else 1 / float(self.num_batches_tracked)
+        if self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+        momentum = self.momentum
+        if momentum is None:  # the average over all batches
+            momentum = 0.0 if self.num_batches_tracked is None else 1 / float(self.num_batches_tracked)
         self.running_mean.lerp_(mean.to(self.running_mean.dtype), momentum)
         self.running_var.lerp_(variance.to(self.running_var.dtype), momentum)
 
@@ -67,7 +71,7 @@ def _transformed(tensor: Tensor) -> bool:
 
 
 class _JoinedBatchNorm(torch.autograd.Function):
-    """``apply(features, weight, bias, eps, joined)``: normalised features, and mean and variance of each channel."""
+    """``apply(features, weight, bias, eps, joined)``: the result, joined, and mean and variance of each channel."""
 
     @staticmethod
     def forward(
@@ -83,19 +87,19 @@ class _JoinedBatchNorm(torch.autograd.Function):
         ctx.save_for_backward(features, weight, bias, mean, variance)
         ctx.eps, ctx.joined = eps, joined
         ctx.mark_non_differentiable(mean, variance)
-        return _part(result, features), mean, variance
+        return result, mean, variance
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         features, weight, bias, mean, variance = ctx.saved_tensors
-        gradient, joined = gradients[0], ctx.joined
+        of_wide, joined = gradients[0].contiguous(), ctx.joined
         if torch.is_grad_enabled():  # for second derivatives
             wanted = ctx.needs_input_grad[:3]
             inputs = [tensor for tensor, needed in zip((features, weight, bias), wanted, strict=True) if needed]
             result = F.batch_norm(features, None, None, weight, bias, True, 0.0, ctx.eps)
-            found = iter(torch.autograd.grad(result, inputs, gradient, create_graph=True))
+            found = iter(torch.autograd.grad(result, inputs, _part(of_wide, features), create_graph=True))
             return *(next(found) if needed else None for needed in wanted), None, None
-        wide, of_wide = _join(features, joined), _join(gradient, joined)
+        wide = _join(features, joined)
         each = (mean.repeat(joined), variance.repeat(joined))
         sums: Any = torch.ops.aten.native_batch_norm_backward(
             of_wide, wide, None, *each, None, None, False, ctx.eps, (False, True, True)
