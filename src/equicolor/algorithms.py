@@ -201,6 +201,11 @@ def is_channels_last(features: Tensor) -> bool:
     )
 
 
+def layout(features: Tensor) -> torch.memory_format:
+    """Channels_last or contiguous: what to ask for where a copy should be laid out alike."""
+    return torch.channels_last if is_channels_last(features) else torch.contiguous_format
+
+
 def _terms(matrix: Matrix) -> int:
     return sum(weight != 0 for row in matrix for weight in row)
 

@@ -67,6 +67,8 @@ def test_a_part_alone_leaves_out_the_rest(tmp_path):
         ("--modes fast", "--modes takes some of eager, compiled, got 'fast'"),
         ("--networks segmenter", "--networks takes some of z2cnn, resnet18"),
         ("--groups purple3", "unknown group 'purple3'"),
+        ("--floor --parts lift", "--floor is measured of networks in eager mode"),
+        ("--floor --modes compiled", "--floor is measured of networks in eager mode"),
         ("--rounds 0", "--rounds must be positive, got 0"),
         ("--device gpu9", "device 'gpu9' cannot be used"),
     ],

@@ -80,6 +80,8 @@ def bench(
         "device": str(chosen_device(device)),
     }
     plan = replace(QUICK if quick else FULL, **{name: value for name, value in given.items() if value})
+    if floor and ("networks" not in plan.parts or "eager" not in plan.network_modes):
+        raise ValueError("--floor is measured of networks in eager mode: leave out --parts and --modes, or name these")
     several = {"parts": parts, "networks": networks, "groups": groups, "modes": modes}
     single = {"rounds": rounds, "batch": batch, "threads": threads, "device": device if device != "cpu" else None}
     results: dict[str, Any] = {"command": _command({"quick": quick, "floor": floor}, several, single), "quick": quick}

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from equicolor import algorithms
-from equicolor.algorithms import is_channels_last, unstack
+from equicolor.algorithms import layout, unstack
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 from equicolor.nn import _cost
@@ -151,9 +151,8 @@ class GroupConvBase(nn.Module):
             ("fast", False): ((rank, groups, self.in_channels // groups, own, -1), (1, groups, 1, own, 1)),
             ("direct", False): ((groups, order * self.in_channels // groups, order, own, -1), (groups, 1, 1, own, 1)),
         }[self.algorithm, self._output_first]
-        layout = torch.channels_last if is_channels_last(self.filters) else torch.contiguous_format
         folded = (self.filters.reshape(split) * scale.view(outputs)).reshape(self.filters.shape)
-        self.filters = folded.contiguous(memory_format=layout)
+        self.filters = folded.contiguous(memory_format=layout(self.filters))
         bias = shift if self.bias is None else self.bias * scale + shift
         self.bias = nn.Parameter(bias.clone(), requires_grad=False)
 
@@ -191,10 +190,10 @@ class GroupConvBase(nn.Module):
         """One ordinary convolution with the full filter bank, the group's elements side by side as channels."""
         order, groups = self.group.order, self.groups
         bias = None if self.bias is None else self.bias.view(groups, 1, -1).expand(-1, order, -1).flatten()
-        layout = torch.channels_last if is_channels_last(features) else torch.contiguous_format
-        side_by_side = _elements_to_channels(features, order, groups).contiguous(memory_format=layout)
+        as_given = layout(features)
+        side_by_side = _elements_to_channels(features, order, groups).contiguous(memory_format=as_given)
         result = convolution(side_by_side, self._filter_bank(), bias)
-        return _elements_to_batch(result, order, groups).contiguous(memory_format=layout)
+        return _elements_to_batch(result, order, groups).contiguous(memory_format=as_given)
 
     def _filter_bank(self) -> Tensor:
         """The filters from every element to every element, those to one element side by side."""

@@ -90,12 +90,12 @@ class _Stack:
     """
 
     def __init__(self, slabs: Tensor, rank: int) -> None:
-        self._slabs, self._places = slabs, unstack(slabs, rank)
+        self._whole, self.slabs = slabs, unstack(slabs, rank)
         self._results: list[Tensor] = []
 
     def put(self, result: Tensor) -> None:
         """Takes the next slab's result. The slab is gone then."""
-        place = self._places[len(self._results)]
+        place = self.slabs[len(self._results)]
         recorded = torch.is_grad_enabled() or torch.compiler.is_compiling() or is_wrapped(result)
         apart = recorded or place.shape != result.shape
         self._results.append(result.to(place.dtype) if apart else place.copy_(result))
@@ -103,20 +103,19 @@ class _Stack:
     @property
     def results(self) -> Tensor | list[Tensor]:
         """All of them, as :func:`combine` takes them."""
-        in_place = all(result is place for result, place in zip(self._results, self._places, strict=True))
-        return self._slabs if in_place else self._results
+        in_place = all(result is place for result, place in zip(self._results, self.slabs, strict=True))
+        return self._whole if in_place else self._results
 
 
 def convolve(
     features: Tensor, filters: Tensor, bias: Tensor | None, algorithm: Algorithm, convolution: Convolution
 ) -> Tensor:
     """C · [(A x) ⊛ filters] + bias, with filters transformed already."""
-    slabs = combine(algorithm.feature, features)
+    products = _Stack(combine(algorithm.feature, features), algorithm.rank)
     # Where the first column of the inverse is all ones, a bias of the first convolution reaches every element.
     shared = bias is not None and all(row[0] == 1 for row in algorithm.inverse)
     biases = [bias if shared else None, *[None] * (algorithm.rank - 1)]
-    products = _Stack(slabs, algorithm.rank)
-    for part in zip(unstack(slabs, algorithm.rank), unstack(filters, algorithm.rank), biases, strict=True):
+    for part in zip(products.slabs, unstack(filters, algorithm.rank), biases, strict=True):
         products.put(convolution(*part))
     result = combine(algorithm.inverse, products.results)
     return result if bias is None or shared else result + bias.view(-1, 1, 1)
@@ -152,12 +151,11 @@ class BilinearConvolution(torch.autograd.Function):
             of_bias = gradient.sum((0, 2, 3))
         if any(wanted):
             rank, kind = algorithm.rank, gradient.dtype  # of the convolutions, which autocast may have lowered
-            of_products = combine(transpose(algorithm.inverse), gradient)
-            slabs = combine(algorithm.feature, features.to(kind))
-            filters = transform_filters(weight, algorithm)
-            of_slabs, of_filters = _Stack(slabs, rank), _Stack(filters, rank)
-            for part in zip(*(unstack(each, rank) for each in (of_products, slabs, filters.to(kind))), strict=True):
-                of_slab, of_filter = convolution.backward(*part, wanted=wanted)
+            of_products = unstack(combine(transpose(algorithm.inverse), gradient), rank)
+            of_slabs = _Stack(combine(algorithm.feature, features.to(kind)), rank)
+            of_filters = _Stack(transform_filters(weight, algorithm), rank)
+            for part in zip(of_products, of_slabs.slabs, of_filters.slabs, strict=True):
+                of_slab, of_filter = convolution.backward(*(each.to(kind) for each in part), wanted=wanted)
                 if wanted[0]:
                     of_slabs.put(of_slab)
                 if wanted[1]:

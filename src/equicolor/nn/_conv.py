@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from equicolor.algorithms import is_channels_last
+from equicolor.algorithms import layout
 from equicolor.groups import Group
 from equicolor.nn._base import Choice, GroupConvBase, Size, pair
 from equicolor.nn._bilinear import Convolution
@@ -89,8 +89,7 @@ class GroupConv2d(GroupConvBase):
             features, margins = F.pad(features, margins, mode=mode), [0, 0, 0, 0]
         if self.kernel_size == (1, 1) and stride != (1, 1) and not any(margins):
             # Of what a strided 1×1 convolution throws away, nothing need be transformed.
-            layout = torch.channels_last if is_channels_last(features) else torch.contiguous_format
-            features = features[:, :, :: stride[0], :: stride[1]].contiguous(memory_format=layout)
+            features = features[:, :, :: stride[0], :: stride[1]].contiguous(memory_format=layout(features))
             stride = (1, 1)
         padding = (margins[2], margins[0])
         return self._convolve(features, Convolution(stride, padding, self.dilation, self.groups))

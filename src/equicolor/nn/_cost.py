@@ -8,7 +8,7 @@ import math
 from typing import NamedTuple
 
 #: Output channels are computed so many at once: a few cost as much as all of them.
-_LANES = 16
+LANES = 16
 
 
 class _Way(NamedTuple):
@@ -51,7 +51,7 @@ def fast(size: Size) -> float:
 
 
 def _whole_vectors(channels: int) -> int:
-    return math.ceil(channels / _LANES) * _LANES
+    return math.ceil(channels / LANES) * LANES
 
 
 def _total(way: _Way, multiplications: float, moved: float, filters: float, products: int) -> float:

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 from equicolor.algorithms import is_channels_last, is_wrapped
+from equicolor.nn._cost import LANES
 
-_LANES = 16
 #: With more channels than these, what does not fill a vector matters no longer.
 _MOST_CHANNELS = 64
 
@@ -31,7 +31,7 @@ class BatchNorm2d(nn.BatchNorm2d):
     """
 
     def forward(self, features: Tensor) -> Tensor:
-        joined = _LANES // math.gcd(_LANES, self.num_features)
+        joined = LANES // math.gcd(LANES, self.num_features)
         of_the_batch = self.training or self.running_mean is None or self.running_var is None
         simple = of_the_batch and self.affine and self.eps > 0
         if not simple or not _gains(features, self.weight, self.bias, joined):
