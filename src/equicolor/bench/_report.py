@@ -154,14 +154,13 @@ def _draw(axes: "Axes", records: Sequence[Record], title: str) -> None:
     for number, way in enumerate(ways):
         own = sorted((r for r in records if (r["algorithm"], r["mode"]) == way), key=lambda r: r["order"])
         hues = [r for r in own if r["group"] == f"hue{r['order']}"]
-        colour = f"C{number}"
-        axes.plot(
-            [1, *(r["order"] for r in hues)], [1, *(r["ratio"] for r in hues)], "o-", color=colour, label=", ".join(way)
-        )
+        colour, label = f"C{number}", ", ".join(way).replace("floor", "floor: without transforms")
+        axes.plot([1, *(r["order"] for r in hues)], [1, *(r["ratio"] for r in hues)], "o-", color=colour, label=label)
         for r in own:
             if r not in hues:
                 axes.plot(r["order"], r["ratio"], "x", color=colour)
-                axes.annotate(r["group"], (r["order"], r["ratio"]), fontsize="x-small", ha="right", va="bottom")
+                place = (r["order"], r["ratio"])
+                axes.annotate(r["group"], place, color=colour, fontsize="x-small", ha="right", va="bottom")
     axes.set(title=title, xlabel="n, elements of the group", ylabel="time relative to the plain network")
     axes.set(xlim=(0.5, largest + 0.5), ylim=(0, None), xticks=orders)
     axes.grid(alpha=0.3)
