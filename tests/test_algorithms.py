@@ -5,7 +5,8 @@ import pytest
 import torch
 
 import equicolor as ec
-from equicolor.algorithms import Algorithm, combine, cyclic, direct, edge_scales, fast, filter_bank, truncated, unstack
+from equicolor.algorithms import Algorithm, cyclic, direct, edge_scales, fast, filter_bank, truncated
+from equicolor.nn._combine import combine, unstack
 
 NAMES = ["hue1", "hue2", "hue5", "hue12", "sat1", "sat2", "sat3", "lum4", "lum5", "hue4-sat3", "sat3-hue3-lum2"]
 

@@ -12,7 +12,6 @@ n times for the direct way of rank n², less than 1.5 times for :func:`cyclic`.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import product
@@ -20,17 +19,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
-from torch._C._functorch import is_functorch_wrapped_tensor
 
 from equicolor.groups import Factor, Group, Hue
 
 Matrix = tuple[tuple[float, ...], ...]
 _Array = npt.NDArray[np.float64]
-
-#: So many terms of sums at most are written out to a compiler, which takes about as long over each as over a layer.
-_MOST_TERMS = 48
 
 
 @dataclass(frozen=True)
@@ -101,9 +94,14 @@ def direct(group: Group) -> Algorithm:
 @lru_cache
 def filter_bank(group: Group) -> tuple[tuple[int | None, ...], ...]:
     """The filter that takes element h of the input to element g of the output: ``bank[g][h]``, None for zero."""
-    elements = group.elements
-    places = {element: index for index, element in enumerate(elements)}
-    return tuple(tuple(places.get(group.compose(h, group.inverse(g))) for h in elements) for g in elements)
+    bank = np.zeros((1, 1), dtype=np.int64)
+    for factor in group.factors:
+        places = {offset: place for place, offset in enumerate(factor.offsets)}
+        own = np.array([[places.get(factor._reduce(h - g), -1) for h in factor.offsets] for g in factor.offsets])
+        both = bank[:, None, :, None] * factor.order + own[None, :, None, :]
+        outside = (bank < 0)[:, None, :, None] | (own < 0)[None, :, None, :]
+        bank = np.where(outside, -1, both).reshape(len(bank) * factor.order, -1)
+    return tuple(tuple(None if place < 0 else place for place in row) for row in bank.tolist())
 
 
 @lru_cache
@@ -152,99 +150,21 @@ def truncated(m: int) -> Algorithm:
     )
 
 
-def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor], fuse: bool = True) -> Tensor:
-    """``matrix`` applied along the group: ``(columns·B, *)``, whole or in slabs ``(B, *)``, to ``(rows·B, *)``.
-
-    Eager, one matrix product is fastest. To a compiler the sums are written out, unless they are many or ``fuse`` is
-    False, so that it fuses them with what stands before and after. Channels-last features stay so.
-    """
-    columns = len(matrix[0])
-    if fuse and torch.compiler.is_compiling() and _terms(matrix) <= _MOST_TERMS:
-        slabs = unstack(parts, columns) if isinstance(parts, Tensor) else parts
-        return torch.cat([_weighted_sum(row, slabs) for row in matrix])
-    stacked = parts if isinstance(parts, Tensor) else torch.cat(list(parts))
-    if is_channels_last(stacked):
-        return combine(matrix, stacked.permute(0, 2, 3, 1), fuse).permute(0, 3, 1, 2)
-    batch = stacked.shape[0] // columns
-    constant = stacked.new_tensor(matrix) if torch.compiler.is_compiling() else _tensor(matrix, stacked)
-    rows = constant @ stacked.reshape(columns, batch * math.prod(stacked.shape[1:]))
-    return rows.view(len(matrix) * batch, *stacked.shape[1:])
-
-
-@lru_cache
-def transpose(matrix: Matrix) -> Matrix:
-    """Rows for columns.
-
-    >>> transpose(((1.0, 2.0),))
-    ((1.0,), (2.0,))
-    """
-    return tuple(zip(*matrix, strict=True))
-
-
-def unstack(stacked: Tensor, count: int) -> tuple[Tensor, ...]:
-    """``(count·B, *)`` as ``count`` slabs ``(B, *)``, views."""
-    return torch.unflatten(stacked, 0, (count, stacked.shape[0] // count)).unbind(0)
-
-
-def is_wrapped(tensor: Tensor) -> bool:
-    """Whether a transform of ``torch.func`` follows what is done to a tensor, such as vmap."""
-    return not torch.compiler.is_compiling() and is_functorch_wrapped_tensor(tensor)
-
-
-def is_channels_last(features: Tensor) -> bool:
-    """Whether a tensor is laid out (B, H, W, C) in memory and only so; not where a function transform hides that."""
-    return (
-        features.dim() == 4
-        and not is_wrapped(features)
-        and not features.is_contiguous()
-        and features.is_contiguous(memory_format=torch.channels_last)
-    )
-
-
-def layout(features: Tensor) -> torch.memory_format:
-    """Channels_last or contiguous: what to ask for where a copy should be laid out alike."""
-    return torch.channels_last if is_channels_last(features) else torch.contiguous_format
-
-
-def _terms(matrix: Matrix) -> int:
-    return sum(weight != 0 for row in matrix for weight in row)
-
-
-def _weighted_sum(weights: Sequence[float], slabs: Sequence[Tensor]) -> Tensor:
-    terms = [(weight, slab) for weight, slab in zip(weights, slabs, strict=True) if weight != 0]
-    if not terms:
-        return torch.zeros_like(slabs[0])
-    (weight, slab), *others = terms
-    total = slab if weight == 1 else slab * weight
-    for weight, slab in others:
-        total = torch.add(total, slab, alpha=weight)
-    return total
-
-
-def _tensor(matrix: Matrix, like: Tensor) -> Tensor:
-    """``matrix`` in the dtype and on the device of ``like``, kept: copying it to an accelerator would stall that."""
-    return _cached_tensor(matrix, like.dtype, like.device)
-
-
-@lru_cache(maxsize=256)
-def _cached_tensor(matrix: Matrix, dtype: torch.dtype, device: torch.device) -> Tensor:
-    with torch.inference_mode(False):  # a tensor made in inference mode could not be used in training later
-        return torch.tensor(matrix, dtype=dtype, device=device)
-
-
 @lru_cache
 def _fast(group: Group) -> Algorithm:
     def of(factor: Factor) -> Algorithm:
-        own = cyclic(factor.order) if isinstance(factor, Hue) else truncated(factor.order)
-        return min(own, direct(factor), key=lambda algorithm: algorithm.rank)  # of two elements, direct is lower
+        if isinstance(factor, Hue):
+            return cyclic(factor.order)
+        # Of a window of two, three pairs of elements are not zero, where a circle of three takes four products.
+        return direct(factor) if factor.order == 2 else truncated(factor.order)
 
     return reduce(lambda left, right: left @ right, map(of, group.factors))
 
 
 def _roots(n: int) -> npt.NDArray[np.complex128]:
     """The n-th roots of unity, with exact zeros, halves and ones."""
-    angles = [2 * math.pi * k / n for k in range(n)]
-    return np.array([complex(_tidy(math.cos(angle)), _tidy(math.sin(angle))) for angle in angles])
+    angles = 2 * math.pi * np.arange(n) / n
+    return _tidy(np.cos(angles)) + 1j * _tidy(np.sin(angles))
 
 
 def _coordinates(values: npt.NDArray[np.complex128], tau: complex) -> tuple[_Array, _Array]:
@@ -253,11 +173,11 @@ def _coordinates(values: npt.NDArray[np.complex128], tau: complex) -> tuple[_Arr
     return values.real - b * tau.real, b
 
 
-def _tidy(value: float) -> float:
+def _tidy(values: _Array) -> _Array:
     """Rounds away the last bits of what is a multiple of a half."""
-    near = round(2 * value) / 2
-    return near if abs(value - near) < 1e-12 else value
+    near = np.round(2 * values) / 2
+    return np.where(np.abs(values - near) < 1e-12, near, values) + 0.0  # no negative zeros
 
 
 def _matrix(array: npt.NDArray[np.floating[Any]]) -> Matrix:
-    return tuple(tuple(_tidy(float(value)) for value in row) for row in array)
+    return tuple(map(tuple, _tidy(np.asarray(array, dtype=np.float64)).tolist()))

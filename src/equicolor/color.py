@@ -154,8 +154,10 @@ def orbit(
     """
     images = as_images(images)
     work = _working(images)
+    still = all(s == 0 for s in (*saturation, *luminance))
+    work = work if still else work.clamp(0, 1)
     turned = _hue_orbit(work, degrees)
-    if all(s == 0 for s in (*saturation, *luminance)):
+    if still:
         return turned[:, None, None].expand(-1, len(saturation), len(luminance), *turned.shape[1:]).to(images.dtype)
     parts = _split(work, space)
     pure = _pure_hue(turned, parts, degrees)[:, None, None]
@@ -392,9 +394,10 @@ def _shift_part(
     images = as_images(images)
     work = _working(images)
     by = _per_image(shift, work) if isinstance(shift, Tensor) else shift
-    parts = _split(work, space)
+    inside = work.clamp(0, 1)
+    parts = _split(inside, space)
     there = parts._replace(**{part: _move(getattr(parts, part), by, action)})
-    moved = _place(_pure_hue(work, parts), there.saturation, there.luminance, space)
+    moved = _place(_pure_hue(inside, parts), there.saturation, there.luminance, space)
     if isinstance(by, Tensor) and isinstance(shift, Tensor):
         moved = _where_exact(by == 0, work, moved, shift)
     elif by == 0:
@@ -407,6 +410,7 @@ def _move(value: Tensor, shift: Shift, action: Action) -> Tensor:
 
     ``exact`` adds the shift to the logit, which is the Möbius map x ↦ kx/(1 + (k-1)x) with k = e^shift. With
     k = rise/fall and the larger of the two 1, no shift overflows; held at 80, where all is at the end, none underflows.
+    The map has a pole close to [0, 1] where k is large or small, so what rounding left outside must be inside by now.
     """
     check_action(action)
     if action == "clamp":

@@ -10,11 +10,12 @@ from torch import Tensor, nn
 
 from equicolor._convert import dry_run
 from equicolor._convert.dry_run import CONVOLUTIONS, OUTPUT, Trace, map_tensors, tensors
-from equicolor._convert.layers import MIXING, GroupLinear, PooledBefore, check_plain, counterpart, replace, wrap
+from equicolor._convert.layers import MIXING, PooledBefore, check_plain, counterpart, replace, shared_dropout, wrap
 from equicolor._convert.width import narrow_to_match
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
-from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
+from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupLinear, GroupPool, Lift
+from equicolor.nn._strided import without_strided_points
 
 __all__ = ["Converted", "GroupLinear", "convert"]
 
@@ -89,8 +90,9 @@ def convert(
     """A copy of an existing CNN, made equivariant to the colour moves of ``group``; the given network is left as it is.
 
     Before the group pool, each ``Conv2d``, ``ConvTranspose2d`` and ``Linear`` becomes its group counterpart; all else
-    (norms, activations, pooling, layer scales …) treats the samples of a batch alike and stays. After the pool, nothing
-    changes. The network is found out by running it on a few random images, not by reading its source.
+    (norms, activations, pooling, layer scales …) treats the samples of a batch alike and stays, but for dropout and
+    stochastic depth: :class:`equicolor.nn.GroupDropout` takes their place, so that training is equivariant too. After
+    the pool, nothing changes. The network is found out by running it on a few random images, not by reading its source.
 
     With its weights kept, the new network at first computes exactly the pool, over the group, of the old network's
     features on each recoloured copy of an image; the filters between different elements start at zero, and learn.
@@ -152,6 +154,8 @@ def convert(
     found = {path: counterpart(path, layer, group, keep_weights) for path, layer in layers.items()}
     replacements = {layers[path]: layer for path, layer in found.items() if layer is not None}
     replace(body, replacements)
+    replace(body, _shared_dropouts(trace, group))
+    without_strided_points(body)
     pool = GroupPool(group, reduce)
     at_output = pool_before == OUTPUT and OUTPUT not in dict(model.named_modules())
     if not at_output:
@@ -162,6 +166,16 @@ def convert(
     replaced = {path: layer for path, layer in layers.items() if layer in replacements}
     _check_converted(converted, images[: dry_run.IMAGES], replaced)
     return converted
+
+
+def _shared_dropouts(trace: Trace, group: Group) -> dict[nn.Module, nn.Module]:
+    """The dropouts before the pool, each with the one that takes its place.
+
+    One that also runs after the pool, or on rows that are not those of the batch, stays as it is.
+    """
+    others = {call.module for call in trace.calls if call.pooled or call.shape[0] != dry_run.ROWS}
+    own = {call.module: shared_dropout(call.module, group) for call in trace.calls if call.module not in others}
+    return {layer: dropout for layer, dropout in own.items() if dropout is not None}
 
 
 def _check_arguments(model: nn.Module, width: str, keep_weights: bool) -> None:

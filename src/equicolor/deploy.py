@@ -14,6 +14,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from equicolor.convert import Converted
 from equicolor.measure import evaluating
 from equicolor.nn._base import GroupConvBase
+from equicolor.nn._computed import why_computed
 
 
 def optimize_for_inference(model: nn.Module, images: Tensor | None = None) -> nn.Module:
@@ -23,6 +24,9 @@ def optimize_for_inference(model: nn.Module, images: Tensor | None = None) -> nn
     activations then write over what nothing else reads, and the filters of group convolutions are transformed once
     instead of in every forward (see :meth:`GroupConv2d.freeze`). The given model is left as it is. Save before, not
     after: a frozen network cannot be trained or loaded.
+
+    A layer whose parameters are computed in every forward, by pruning, a spectral norm or another hook or
+    parametrization, or that carries hooks of yours, stays as it is.
 
     Args:
         model: any network.
@@ -34,7 +38,7 @@ def optimize_for_inference(model: nn.Module, images: Tensor | None = None) -> nn
     >>> images = torch.rand(2, 3, 28, 28)
     >>> torch.testing.assert_close(optimize_for_inference(model)(images), model(images), atol=1e-5, rtol=1e-5)
     """
-    optimized = copy.deepcopy(model).eval()
+    optimized = _copy(model).eval()
     with torch.no_grad():
         if images is not None:
             _settle(optimized, images)
@@ -44,9 +48,20 @@ def optimize_for_inference(model: nn.Module, images: Tensor | None = None) -> nn
         for activation in _replaceable(calls):
             activation.inplace = True
         for layer in optimized.modules():
-            if isinstance(layer, GroupConvBase):
+            if isinstance(layer, GroupConvBase) and not why_computed(layer, layer.filter_parameters):
                 layer.freeze()
     return optimized.requires_grad_(False)
+
+
+def _copy(model: nn.Module) -> nn.Module:
+    """A copy, also where hooks have left computed weights on layers, which PyTorch does not copy by itself."""
+    computed = [
+        value
+        for module in model.modules()
+        for value in vars(module).values()
+        if isinstance(value, Tensor) and not value.is_leaf
+    ]
+    return copy.deepcopy(model, {id(value): value.detach().clone() for value in computed})
 
 
 def _settle(model: nn.Module, images: Tensor) -> None:
@@ -102,13 +117,6 @@ def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int 
 _Convolution = nn.Conv2d | GroupConvBase
 
 
-class _Tracer(fx.Tracer):
-    """Traces a network down to the layers of PyTorch and of this library."""
-
-    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        return m.__module__.startswith("equicolor.nn") or super().is_leaf_module(m, module_qualified_name)
-
-
 class _Call(NamedTuple):
     """A layer of a network that is called once, on the result of ``source`` which nothing else listens to."""
 
@@ -124,7 +132,7 @@ def _calls(model: nn.Module) -> list[_Call]:
     # What a converted network does around its body is no concern of the layers in it.
     prefix, network = ("body.", model.body) if isinstance(model, Converted) else ("", model)
     try:
-        graph = _Tracer().trace(network)
+        graph = fx.Tracer().trace(network)
     except Exception:
         return []
     nodes = [node for node in graph.nodes if node.op == "call_module"]
@@ -148,7 +156,14 @@ def _foldable(calls: list[_Call]) -> list[tuple[str, str]]:
         (call.source_path, call.path)
         for call in calls
         if isinstance(call.module, nn.BatchNorm2d) and isinstance(call.source_module, _Convolution)
+        if _is_plain(call.module) and _is_plain(call.source_module)
     ]
+
+
+def _is_plain(layer: nn.Module) -> bool:
+    """Whether a layer is what its parameters say, and nobody else listens to it."""
+    names = (*layer.filter_parameters, "bias") if isinstance(layer, GroupConvBase) else ("weight", "bias")
+    return not (layer._forward_hooks or layer._forward_pre_hooks or why_computed(layer, names))
 
 
 def _replaceable(calls: list[_Call]) -> list[nn.ReLU]:
@@ -158,6 +173,7 @@ def _replaceable(calls: list[_Call]) -> list[nn.ReLU]:
         for call in calls
         if isinstance(call.module, nn.ReLU)
         and (call.source.target is operator.add or isinstance(call.source_module, _Convolution | nn.BatchNorm2d))
+        and not (call.source_module is not None and call.source_module._forward_hooks)
     ]
 
 

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from equicolor import color
+from equicolor._tools.tensors import is_readable
 from equicolor.color import Action, Space
 
 Element: TypeAlias = int | tuple[int, ...]
@@ -470,8 +471,8 @@ def _is_integer(value: object) -> bool:
 
 
 def _checked(images: Tensor) -> Tensor:
-    """``images`` as floats in range. Values are read where that is free: on the CPU, outside of a traced graph."""
+    """``images`` as floats in range. Values are read where that is free and possible: on the CPU."""
     images = color.as_images(images)
-    if images.device.type == "cpu" and not torch.compiler.is_compiling():
+    if images.device.type == "cpu" and is_readable(images):
         color.check_range(images)
     return images

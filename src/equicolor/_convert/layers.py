@@ -6,38 +6,15 @@ from typing import Any, cast
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils import parametrize
 
 from equicolor._convert.dry_run import CONVOLUTIONS, map_tensors
 from equicolor.groups import Group
-from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupPool
+from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupDropout, GroupLinear, GroupPool
+from equicolor.nn._computed import why_computed
 
 #: The layers that have a group counterpart.
 MIXING = (*CONVOLUTIONS, nn.Linear)
-
-
-class GroupLinear(nn.Module):
-    """A linear layer on the group, y_g = Σ_h W_{h-g} x_h: ``(G·B, *, in)`` to ``(G·B, *, out)``.
-
-    The same as a 1×1 group convolution; it takes the place of linear layers before the pool, such as those of a
-    ConvNeXt block, so that whether a network spells its channel mixing ``Linear`` or 1×1 ``Conv2d`` makes no
-    difference.
-
-    >>> GroupLinear("hue4", 16, 32)(torch.rand(8, 7, 7, 16)).shape
-    torch.Size([8, 7, 7, 32])
-    """
-
-    def __init__(
-        self, group: Group | str, in_features: int, out_features: int, bias: bool = True, **factory: Any
-    ) -> None:
-        super().__init__()
-        self.conv = GroupConv2d(group, in_features, out_features, 1, bias=bias, **factory)
-
-    def forward(self, features: Tensor) -> Tensor:
-        between = features.shape[1:-1]
-        maps = features.reshape(features.shape[0], -1, 1, features.shape[-1]).permute(0, 3, 1, 2)
-        mixed: Tensor = self.conv(maps).permute(0, 2, 3, 1)
-        return mixed.reshape(features.shape[0], *between, mixed.shape[-1])
+_CHANNEL_DROPOUTS = (nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
 
 
 class SamePadded(nn.Module):
@@ -99,6 +76,28 @@ def counterpart(path: str, layer: nn.Module, group: Group, keep_weights: bool) -
     return _filled(GroupConv2d(*size, **arguments), layer, keep_weights)
 
 
+def shared_dropout(layer: nn.Module, group: Group) -> GroupDropout | None:
+    """The dropout with one mask for all elements, in place of one that would draw a mask for each; else None."""
+    dropout: GroupDropout | None = None
+    if type(layer) is nn.Dropout:
+        dropout = GroupDropout(group, layer.p)
+    elif type(layer) in _CHANNEL_DROPOUTS:
+        dropout = GroupDropout(group, cast("nn.Dropout2d", layer).p, over="channels")
+    elif (chance := _chance_to_drop_rows(layer)) is not None:
+        dropout = GroupDropout(group, chance, over="rows")
+    return None if dropout is None else dropout.train(layer.training)
+
+
+def _chance_to_drop_rows(layer: nn.Module) -> float | None:
+    """Of stochastic depth, as torchvision and timm spell it."""
+    name, package = type(layer).__name__, type(layer).__module__.partition(".")[0]
+    if (package, name) == ("torchvision", "StochasticDepth") and getattr(layer, "mode", None) == "row":
+        return float(getattr(layer, "p"))  # noqa: B009
+    if (package, name) == ("timm", "DropPath") and getattr(layer, "scale_by_keep", False):
+        return float(getattr(layer, "drop_prob") or 0.0)  # noqa: B009
+    return None
+
+
 def check_plain(path: str, layer: nn.Module) -> None:
     """ValueError, saying what to do, unless ``layer`` has a group counterpart."""
     if reason := _why_not(layer):
@@ -107,12 +106,8 @@ def check_plain(path: str, layer: nn.Module) -> None:
 
 def _why_not(layer: nn.Module) -> str | None:
     """What stands against replacing a layer, and what to do about it."""
-    if parametrize.is_parametrized(layer):
-        return "it is parametrized; torch.nn.utils.parametrize.remove_parametrizations(layer, 'weight') makes it plain"
-    if "weight" not in layer._parameters:
-        return (
-            "its weight is computed by a hook; torch.nn.utils.remove_weight_norm or remove_spectral_norm makes it plain"
-        )
+    if reason := why_computed(layer, ("weight", "bias")):
+        return reason
     if layer._forward_hooks or layer._forward_pre_hooks:
         return "it carries forward hooks, which would be lost; remove them first"
     if isinstance(layer, CONVOLUTIONS) and type(layer) not in CONVOLUTIONS and not _is_same_padded(layer):

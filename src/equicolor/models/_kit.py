@@ -18,6 +18,7 @@ from equicolor.groups import Group, Hue
 from equicolor.groups import group as as_group
 from equicolor.nn import CEConv2d, CEConvLift, CEConvTranspose2d, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
 from equicolor.nn._base import Choice
+from equicolor.nn._strided import without_strided_points
 
 Width: TypeAlias = Literal["paper", "fast"] | int
 Channels: TypeAlias = float | Sequence[float]
@@ -92,10 +93,10 @@ def _conventional_kit(config: dict[str, Any]) -> Kit:
         group=None,
         # The lift to the trivial group, the image itself, is what checks and normalises.
         lift=partial(Lift, Hue(1), config["mean"], config["std"]),
-        first=partial(nn.Conv2d, 3),
-        conv=nn.Conv2d,
-        conv_transpose=nn.ConvTranspose2d,
-        projection=partial(nn.Conv2d, kernel_size=1, bias=False),
+        first=partial(_conv, 3),
+        conv=_conv,
+        conv_transpose=_conv_transpose,
+        projection=partial(_conv, kernel_size=1, bias=False),
         pool=nn.Identity,
         narrowing=lambda area: 1.0,
     )
@@ -130,6 +131,14 @@ def _ceconv_kit(n: int, config: dict[str, Any]) -> Kit:
         pool=partial(GroupPool, group),
         narrowing=lambda area: math.sqrt(1 + n / area),  # a separable filter of area a takes a + n parameters
     )
+
+
+def _conv(*args: Any, **kwargs: Any) -> nn.Module:
+    return without_strided_points(nn.Conv2d(*args, **kwargs))
+
+
+def _conv_transpose(*args: Any, **kwargs: Any) -> nn.Module:
+    return without_strided_points(nn.ConvTranspose2d(*args, **kwargs))
 
 
 def _group(group: Group | str) -> Group:

@@ -14,11 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from equicolor import algorithms
-from equicolor.algorithms import layout, unstack
+from equicolor._tools.tensors import is_traced, layout
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 from equicolor.nn import _cost
 from equicolor.nn._bilinear import BilinearConvolution, Convolution, convolve, transform_filters
+from equicolor.nn._combine import unstack
+from equicolor.nn._computed import why_computed
 
 Choice: TypeAlias = Literal["auto", "direct", "fast"]
 Size: TypeAlias = int | Sequence[int]
@@ -31,9 +33,12 @@ class GroupConvBase(nn.Module):
     """A group convolution in terms of an ordinary one, which subclasses provide."""
 
     weight: Tensor
+    bias: nn.Parameter | None
     filters: Tensor
+    #: Whether :meth:`freeze` was called.
+    frozen: bool = False
     #: The parameters behind ``weight``.
-    _filter_parameters: tuple[str, ...] = ("weight",)
+    filter_parameters: tuple[str, ...] = ("weight",)
     #: Whether the leading axis of the filters belongs to the output.
     _output_first: bool
 
@@ -75,7 +80,8 @@ class GroupConvBase(nn.Module):
         first, second = (out_channels, in_channels) if self._output_first else (in_channels, out_channels)
         shape = (first, self.group.order * second // groups, *self.kernel_size)
         self._register_filters(torch.empty(shape, device=device, dtype=dtype))
-        self.bias = nn.Parameter(torch.empty(out_channels, device=device, dtype=dtype)) if bias else None
+        filled = nn.Parameter(torch.empty(out_channels, device=device, dtype=dtype)) if bias else None
+        self.register_parameter("bias", filled)
         self.reset_parameters()
 
     def _register_filters(self, filters: Tensor) -> None:
@@ -113,16 +119,11 @@ class GroupConvBase(nn.Module):
             pixels,
             pixels * self._enlargement,
         )
-        return "fast" if _cost.fast(size) < _cost.direct(size) else "direct"
+        return "fast" if _cost.prefers_fast(size, _cost.HERE) else "direct"
 
     def settle(self, features: Tensor) -> None:
         """Decides ``auto`` for good, for features of this size."""
         self.algorithm = self._choose(self._pixels(features))
-
-    @property
-    def frozen(self) -> bool:
-        """Whether :meth:`freeze` was called."""
-        return not hasattr(self, self._filter_parameters[0])
 
     @torch.no_grad()
     def freeze(self) -> None:
@@ -130,14 +131,20 @@ class GroupConvBase(nn.Module):
 
         The layer then has a buffer ``filters`` and no ``weight``. So nothing can become stale: it can no longer be
         trained, nor load the state of a layer that is not frozen.
+
+        Raises:
+            ValueError: the filters are computed in every forward, by a hook (pruning, say) or a parametrization.
         """
         if self.frozen:
             return
+        if reason := why_computed(self, self.filter_parameters):
+            raise ValueError(f"cannot freeze this {type(self).__name__}: {reason}")
         self.algorithm = self.chosen_algorithm
         filters = self._filter_bank() if self.algorithm == "direct" else self._transformed_filters()
-        for name in self._filter_parameters:
+        for name in self.filter_parameters:
             delattr(self, name)
         self.register_buffer("filters", filters.clone())
+        self.frozen = True
 
     @torch.no_grad()
     def fold(self, scale: Tensor, shift: Tensor) -> None:
@@ -169,11 +176,11 @@ class GroupConvBase(nn.Module):
         """The group convolution in terms of an ordinary one."""
         # A graph that is traced for any batch must not depend on the size of the one it was traced with.
         strided = math.prod(self.stride) // math.prod(convolution.stride)  # already, by whoever calls
-        pixels = _MIDDLING_PIXELS if torch.compiler.is_compiling() else strided * self._pixels(features)
+        pixels = _MIDDLING_PIXELS if is_traced() else strided * self._pixels(features)
         if self._choose(pixels) == "direct":
             return self._convolve_direct(features, convolution)
-        # A compiler decides by itself what to keep for the backward pass, and nothing is kept without one.
-        if self.frozen or torch.compiler.is_compiling() or not torch.is_grad_enabled():
+        # Whoever records a graph decides what to keep for the backward pass, and nothing is kept without one.
+        if self.frozen or is_traced() or not torch.is_grad_enabled():
             return convolve(features, self._transformed_filters(), self.bias, self._bilinear, convolution)
         apply: Callable[..., Tensor] = BilinearConvolution.apply
         return apply(features, self.weight, self.bias, self._bilinear, convolution)

@@ -12,7 +12,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from equicolor.algorithms import Algorithm, combine, is_channels_last, is_wrapped, transpose, unstack
+from equicolor._tools.tensors import is_channels_last, is_traced, is_wrapped
+from equicolor.algorithms import Algorithm
+from equicolor.nn._combine import combine, transpose, unstack
 
 
 class Convolution(NamedTuple):
@@ -96,7 +98,7 @@ class _Stack:
     def put(self, result: Tensor) -> None:
         """Takes the next slab's result. The slab is gone then."""
         place = self.slabs[len(self._results)]
-        recorded = torch.is_grad_enabled() or torch.compiler.is_compiling() or is_wrapped(result)
+        recorded = torch.is_grad_enabled() or is_traced() or is_wrapped(result)
         apart = recorded or place.shape != result.shape
         self._results.append(result.to(place.dtype) if apart else place.copy_(result))
 

@@ -16,6 +16,8 @@ from equicolor.groups import Hue
 from equicolor.nn._base import Choice, GroupConvBase, Size
 from equicolor.nn._bilinear import full_precision
 from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
+from equicolor.nn._leaf import leaf
+from equicolor.nn._strided import is_strided_point, thin
 
 
 class CEConvLift(nn.Module):
@@ -35,6 +37,8 @@ class CEConvLift(nn.Module):
     torch.Size([6, 16, 8, 8])
     """
 
+    bias: nn.Parameter | None
+
     def __init__(
         self,
         n: int,
@@ -49,7 +53,7 @@ class CEConvLift(nn.Module):
         self.group = Hue(n)
         self.stride, self.padding, self.learnable = stride, padding, learnable
         self.weight = nn.Parameter(torch.empty(out_channels, 3, kernel_size, kernel_size))
-        self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
+        self.register_parameter("bias", nn.Parameter(torch.empty(out_channels)) if bias else None)
         self.rotation = nn.Parameter(torch.tensor(color.rgb_rotation(self.group.step)), requires_grad=learnable)
         self.reset_parameters()
 
@@ -60,8 +64,12 @@ class CEConvLift(nn.Module):
             bound = 1 / math.sqrt(self.weight[0].numel())
             nn.init.uniform_(self.bias, -bound, bound)
 
+    @leaf
     def forward(self, images: Tensor) -> Tensor:
-        features = F.conv2d(color.as_images(images), self._filters(), stride=self.stride, padding=self.padding)
+        images, stride, padding = color.as_images(images), (self.stride, self.stride), (self.padding, self.padding)
+        if is_strided_point(self.weight.shape[2:], stride, padding):
+            images, stride = thin(images, stride), (1, 1)
+        features = F.conv2d(images, self._filters(), stride=stride, padding=padding)
         features = torch.unflatten(features, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
         return features if self.bias is None else features + self.bias.view(-1, 1, 1)
 
@@ -86,7 +94,7 @@ class _Separable(GroupConvBase):
 
     spatial: nn.Parameter
     rotational: nn.Parameter
-    _filter_parameters = ("spatial", "rotational")
+    filter_parameters = ("spatial", "rotational")
 
     def _register_filters(self, filters: Tensor) -> None:
         first, taps, *kernel = filters.shape

@@ -7,10 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from equicolor.algorithms import layout
 from equicolor.groups import Group
 from equicolor.nn._base import Choice, GroupConvBase, Size, pair
 from equicolor.nn._bilinear import Convolution
+from equicolor.nn._leaf import leaf
+from equicolor.nn._strided import is_strided_point, spread, thin
 
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
 
@@ -81,16 +82,16 @@ class GroupConv2d(GroupConvBase):
             self.padding = pair("padding", padding, least=0)
         self.padding_mode = padding_mode
 
+    @leaf
     def forward(self, features: Tensor) -> Tensor:
         self._check(features)
         margins, stride = self._margins(), self.stride
         if self.padding_mode != "zeros" or margins[0] != margins[1] or margins[2] != margins[3]:
             mode = "constant" if self.padding_mode == "zeros" else self.padding_mode
             features, margins = F.pad(features, margins, mode=mode), [0, 0, 0, 0]
-        if self.kernel_size == (1, 1) and stride != (1, 1) and not any(margins):
+        if is_strided_point(self.kernel_size, stride, margins):
             # Of what a strided 1×1 convolution throws away, nothing need be transformed.
-            features = features[:, :, :: stride[0], :: stride[1]].contiguous(memory_format=layout(features))
-            stride = (1, 1)
+            features, stride = thin(features, stride), (1, 1)
         padding = (margins[2], margins[0])
         return self._convolve(features, Convolution(stride, padding, self.dilation, self.groups))
 
@@ -159,12 +160,15 @@ class GroupConvTranspose2d(GroupConvBase):
         self.output_padding = pair("output_padding", output_padding, least=0)
         self.padding_mode = padding_mode
 
+    @leaf
     def forward(self, features: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         self._check(features)
         output_padding = self.output_padding if output_size is None else self._padding_for(features, output_size)
-
+        stride = self.stride
+        if is_strided_point(self.kernel_size, stride, self.padding):
+            features, stride, output_padding = spread(features, stride, output_padding), (1, 1), (0, 0)
         convolution = Convolution(
-            self.stride, self.padding, self.dilation, self.groups, transposed=True, output_padding=output_padding
+            stride, self.padding, self.dilation, self.groups, transposed=True, output_padding=output_padding
         )
         return self._convolve(features, convolution)
 

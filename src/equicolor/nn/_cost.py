@@ -1,14 +1,13 @@
 """What a group convolution costs, the direct and the fast way: the model behind ``algorithm="auto"``.
 
 Costs are in units of one multiplication of a convolution. The constants are fitted to the times that
-``equicolor bench --parts layers`` measures, on two cores of a CPU with vectors of 16 floats.
+``equicolor bench --parts layers`` measures, on two cores: a set for CPUs with AVX-512, another for those without.
 """
 
 import math
 from typing import NamedTuple
 
-#: Output channels are computed so many at once: a few cost as much as all of them.
-LANES = 16
+from equicolor._tools.machine import LANES
 
 
 class _Way(NamedTuple):
@@ -18,8 +17,26 @@ class _Way(NamedTuple):
     product: float  # for each convolution
 
 
-_DIRECT = _Way(move=140, filter=900, call=95e6, product=0)
-_FAST = _Way(move=70, filter=300, call=135e6, product=19e6)
+class Machine(NamedTuple):
+    """What a kind of CPU takes for either way."""
+
+    lanes: int  # output channels are computed so many at once: a few cost as much as all of them
+    direct: _Way
+    fast: _Way
+
+
+AVX512 = Machine(
+    lanes=16,
+    direct=_Way(move=140, filter=900, call=95e6, product=0),
+    fast=_Way(move=70, filter=300, call=135e6, product=19e6),
+)
+AVX2 = Machine(
+    lanes=8,
+    direct=_Way(move=140, filter=900, call=95e6, product=0),
+    fast=_Way(move=70, filter=300, call=135e6, product=19e6),
+)
+#: This one.
+HERE = AVX512 if AVX512.lanes == LANES else AVX2
 
 
 class Size(NamedTuple):
@@ -34,24 +51,29 @@ class Size(NamedTuple):
     out_pixels: float
 
 
-def direct(size: Size) -> float:
+def prefers_fast(size: Size, machine: Machine = HERE) -> bool:
+    """Whether the fast way is the faster one, on a machine of this kind."""
+    return _fast(size, machine) < _direct(size, machine)
+
+
+def _direct(size: Size, machine: Machine) -> float:
     """One convolution of the group's elements side by side."""
     n, taps = size.order, size.in_channels * size.area
-    multiplications = size.out_pixels * n * taps * _whole_vectors(n * size.out_channels)
+    multiplications = size.out_pixels * n * taps * _whole_vectors(n * size.out_channels, machine)
     moved = n * (size.pixels * size.in_channels + size.out_pixels * size.out_channels)
-    return _total(_DIRECT, multiplications, moved, n * n * taps * size.out_channels, 1)
+    return _total(machine.direct, multiplications, moved, n * n * taps * size.out_channels, 1)
 
 
-def fast(size: Size) -> float:
+def _fast(size: Size, machine: Machine) -> float:
     """As many convolutions as the bilinear algorithm's rank, between its transforms."""
     both, taps = size.order + size.rank, size.in_channels * size.area
-    multiplications = size.rank * size.out_pixels * taps * _whole_vectors(size.out_channels)
+    multiplications = size.rank * size.out_pixels * taps * _whole_vectors(size.out_channels, machine)
     moved = both * (size.pixels * size.in_channels + size.out_pixels * size.out_channels)
-    return _total(_FAST, multiplications, moved, both * taps * size.out_channels, size.rank)
+    return _total(machine.fast, multiplications, moved, both * taps * size.out_channels, size.rank)
 
 
-def _whole_vectors(channels: int) -> int:
-    return math.ceil(channels / LANES) * LANES
+def _whole_vectors(channels: int, machine: Machine) -> int:
+    return math.ceil(channels / machine.lanes) * machine.lanes
 
 
 def _total(way: _Way, multiplications: float, moved: float, filters: float, products: int) -> float:

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from equicolor import color
-from equicolor.algorithms import is_channels_last
+from equicolor._tools.tensors import is_channels_last, is_readable
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
+from equicolor.nn._leaf import leaf
 
 #: On an accelerator, the values of a batch are checked at these calls and at every further power of two.
 _FIRST_CHECKS = 2
@@ -23,7 +23,8 @@ class Lift(nn.Module):
     since the colour move of a normalised image is meaningless.
 
     Values outside [0, 1] and NaN raise a ValueError. On the CPU every batch is checked. On an accelerator, where a look
-    at the values would stall the queue, calls 1, 2, 4, 8, … are; a compiled or exported graph contains no check.
+    at the values would stall the queue, calls 1, 2, 4, 8, … are. Where there are no values to look at, nothing is
+    checked: in a graph that is compiled, exported or captured, under ``torch.func`` and with fake tensors.
 
     Args:
         group: a group or its name.
@@ -49,18 +50,20 @@ class Lift(nn.Module):
         mean, std = _channels("mean", mean), _channels("std", std)
         if min(std) <= 0:
             raise ValueError(f"std must be positive, got {std}")
-        self.normalizes = mean != [0.0] * 3 or std != [1.0] * 3
         self.register_buffer("mean", torch.tensor(mean, device=device, dtype=dtype).view(3, 1, 1))
         self.register_buffer("std", torch.tensor(std, device=device, dtype=dtype).view(3, 1, 1))
         self._calls = 0
 
-    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        super()._load_from_state_dict(*args, **kwargs)
-        self.normalizes = bool((self.mean != 0).any() or (self.std != 1).any())
+    @property
+    def normalizes(self) -> bool:
+        """Whether mean and std change anything; taken for granted where that cannot be seen, or not without waiting."""
+        if self.mean.device.type != "cpu" or not is_readable(self.mean):
+            return True
+        return bool(self.mean.any()) or bool((self.std != 1).any())
 
+    @leaf
     def forward(self, images: Tensor) -> Tensor:
-        if not torch.compiler.is_compiling():
-            self._check(images)
+        self._check(images)
         if isinstance(images, Tensor) and images.dtype == torch.uint8:
             images = color.as_images(images).to(self.mean.dtype)
         lifted = self.group.lift(images)
@@ -69,8 +72,10 @@ class Lift(nn.Module):
         return (lifted - self.mean) / self.std if self.normalizes else lifted
 
     def _check(self, images: Tensor) -> None:
-        # The CPU's batches are checked by the lift itself; a meta tensor has no values.
-        if not isinstance(images, Tensor) or images.device.type in ("cpu", "meta") or not images.is_floating_point():
+        # The CPU's batches are checked by the lift itself.
+        if not isinstance(images, Tensor) or images.device.type == "cpu" or not images.is_floating_point():
+            return
+        if not is_readable(images):
             return
         self._calls += 1
         if self._calls <= _FIRST_CHECKS or self._calls & (self._calls - 1) == 0:

@@ -13,8 +13,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
-from equicolor.algorithms import is_channels_last, is_wrapped
-from equicolor.nn._cost import LANES
+from equicolor._tools.machine import LANES
+from equicolor._tools.tensors import is_channels_last, is_plain, is_traced
+from equicolor.nn._leaf import leaf
 
 #: With more channels than these, what does not fill a vector matters no longer.
 _MOST_CHANNELS = 64
@@ -23,13 +24,14 @@ _MOST_CHANNELS = 64
 class BatchNorm2d(nn.BatchNorm2d):
     """:class:`torch.nn.BatchNorm2d`, with its arguments, parameters, buffers and results, up to rounding.
 
-    It is faster in channels_last, on a CPU, with fewer than 64 channels that do not fill vectors of 16. Unlike
-    PyTorch's, it is no leaf to ``torch.fx.symbolic_trace``, and ``torch.jit.script`` cannot read it.
+    It is faster in channels_last, on a CPU, with fewer than 64 channels that do not fill the CPU's vectors. Unlike
+    PyTorch's, ``torch.jit.script`` cannot read it.
 
     >>> BatchNorm2d(9)(torch.rand(4, 9, 8, 8)).shape
     torch.Size([4, 9, 8, 8])
     """
 
+    @leaf
     def forward(self, features: Tensor) -> Tensor:
         joined = LANES // math.gcd(LANES, self.num_features)
         of_the_batch = self.training or self.running_mean is None or self.running_var is None
@@ -57,7 +59,7 @@ class BatchNorm2d(nn.BatchNorm2d):
 
 def _gains(features: Tensor, weight: Tensor, bias: Tensor, joined: int) -> bool:
     """Whether joining pixels is possible, and worth it."""
-    if torch.compiler.is_compiling() or features.device.type != "cpu" or not is_channels_last(features):
+    if is_traced() or features.device.type != "cpu" or not is_channels_last(features):
         return False
     pixels, channels = features.numel() // max(1, features.shape[1]), features.shape[1]
     fits = 1 < joined <= pixels and pixels % joined == 0 and channels == len(weight) < _MOST_CHANNELS
@@ -66,8 +68,8 @@ def _gains(features: Tensor, weight: Tensor, bias: Tensor, joined: int) -> bool:
 
 
 def _transformed(tensor: Tensor) -> bool:
-    """Whether a function transform or a forward derivative follows what is done to it."""
-    return is_wrapped(tensor) or forward_ad.unpack_dual(tensor).tangent is not None  # type: ignore[no-untyped-call]
+    """Whether it is no plain tensor, or a forward derivative follows what is done to it."""
+    return not is_plain(tensor) or forward_ad.unpack_dual(tensor).tangent is not None  # type: ignore[no-untyped-call]
 
 
 class _JoinedBatchNorm(torch.autograd.Function):

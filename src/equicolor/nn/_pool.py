@@ -4,9 +4,10 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from equicolor.algorithms import is_channels_last
+from equicolor._tools.tensors import is_channels_last
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
+from equicolor.nn._leaf import leaf
 
 
 class GroupPool(nn.Module):
@@ -28,6 +29,7 @@ class GroupPool(nn.Module):
             raise ValueError(f"reduce must be 'max' or 'mean', got {reduce!r}")
         self.reduce = reduce
 
+    @leaf
     def forward(self, features: Tensor) -> Tensor:
         if is_channels_last(features):
             return self.forward(features.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)

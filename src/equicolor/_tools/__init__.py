@@ -1,0 +1,1 @@
+"""Small helpers that every other package may use; they know nothing of colours, groups or networks."""

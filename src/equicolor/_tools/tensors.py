@@ -1,0 +1,52 @@
+"""What kind of tensor something is: its layout, who records what is done to it, and whether its values can be read."""
+
+import torch
+from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
+
+
+def is_traced() -> bool:
+    """Whether a graph is being recorded, by a compiler, by ``torch.export`` or by ``torch.jit.trace``."""
+    return torch.compiler.is_compiling() or bool(torch._C._is_tracing())
+
+
+def is_wrapped(tensor: Tensor) -> bool:
+    """Whether a transform of ``torch.func`` follows what is done to a tensor, such as vmap."""
+    return not torch.compiler.is_compiling() and is_functorch_wrapped_tensor(tensor)
+
+
+def is_ordinary(tensor: Tensor) -> bool:
+    """Whether a tensor is computed with as PyTorch does: not a fake, distributed or otherwise reinterpreted one."""
+    return type(tensor).__torch_dispatch__ is Tensor.__torch_dispatch__
+
+
+def is_plain(tensor: Tensor) -> bool:
+    """Whether a tensor is an ordinary one that holds values: not a transform's, and not on the meta device."""
+    return is_ordinary(tensor) and not is_wrapped(tensor) and tensor.device.type != "meta"
+
+
+def is_readable(tensor: Tensor) -> bool:
+    """Whether the values of a tensor are there to be looked at, now.
+
+    They are not in a graph that is being recorded (a compiler's, an exporter's, a CUDA graph), under a transform of
+    ``torch.func``, in a fake tensor and on the meta device.
+    """
+    if is_traced() or not is_plain(tensor):
+        return False
+    captured = tensor.device.type == "cuda" and torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
+    return not captured
+
+
+def is_channels_last(features: Tensor) -> bool:
+    """Whether a tensor is laid out (B, H, W, C) in memory and only so; not where a function transform hides that."""
+    return (
+        features.dim() == 4
+        and not is_wrapped(features)
+        and not features.is_contiguous()
+        and features.is_contiguous(memory_format=torch.channels_last)
+    )
+
+
+def layout(features: Tensor) -> torch.memory_format:
+    """Channels_last or contiguous: what to ask for where a copy should be laid out alike."""
+    return torch.channels_last if is_channels_last(features) else torch.contiguous_format
