@@ -5,7 +5,9 @@ import pytest
 import torch
 
 import equicolor as ec
+from equicolor import algorithms, group
 from equicolor.algorithms import Algorithm, cyclic, direct, edge_scales, fast, filter_bank, truncated
+from equicolor.nn import GroupConv2d
 from equicolor.nn._combine import combine, unstack
 
 NAMES = ["hue1", "hue2", "hue5", "hue12", "sat1", "sat2", "sat3", "lum4", "lum5", "hue4-sat3", "sat3-hue3-lum2"]
@@ -98,3 +100,29 @@ def test_constants_made_in_inference_mode_serve_training():
     features = torch.rand(2, 3, requires_grad=True)
     combine(matrix, features).sum().backward()
     torch.testing.assert_close(features.grad, torch.tensor([[0.125] * 3, [3.0] * 3]))
+
+
+def test_a_layer_on_many_elements_is_built_without_the_direct_algorithm(monkeypatch):
+    """Of rank n², it took 14 seconds for 200 hues, and was then thrown away."""
+
+    def never(*_):
+        raise AssertionError("built the direct algorithm")
+
+    monkeypatch.setattr(algorithms, "direct", never)
+    layer = GroupConv2d("hue200", 3, 4, 1)
+    assert layer._bilinear.rank == 299
+    assert len(layer._bank) == 200
+
+
+def test_of_a_window_of_two_the_direct_algorithm_has_the_lower_rank():
+    assert fast(group("sat2")).rank == direct(group("sat2")).rank == 3 < truncated(2).rank
+    assert fast(group("sat3")).rank < direct(group("sat3")).rank
+
+
+@pytest.mark.parametrize("name", ["hue5", "sat4", "hue2-sat3", "hue3-sat2-lum3"])
+def test_the_filter_bank_holds_what_composition_says(name):
+    on = group(name)
+    for g, row in zip(on, filter_bank(on), strict=True):
+        for h, tap in zip(on, row, strict=True):
+            difference = on.compose(h, on.inverse(g))
+            assert tap == (on.index(difference) if difference in on else None)

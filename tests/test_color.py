@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+import equicolor as ec
 from equicolor import color
 from equicolor.color import (
     hsl_to_rgb,
@@ -389,3 +390,19 @@ def test_values_out_of_range_name_the_usual_cause():
         color.check_range(torch.tensor([-1.0, 2.0]))
     with pytest.raises(ValueError, match="NaN"):
         color.check_range(torch.tensor([0.5, float("nan")]))
+
+
+@pytest.mark.parametrize("shift", [-7.01, -6.9, 7.01, 30.0])
+@pytest.mark.parametrize("move", [color.shift_saturation, color.shift_luminance])
+@pytest.mark.parametrize(
+    "pixel", [(1.0009, 1.0009, 1.0009), (1.0009, 0.0, 0.0), (-0.0009, 0.5, 1.0009), (1.0009, 1.0, 1.0)]
+)
+def test_values_that_overshoot_by_rounding_stay_in_the_cube_under_exact_moves(pixel, move, shift, dtype):
+    image = torch.tensor(pixel, dtype=dtype).view(3, 1, 1)
+    for moved in (move(image, shift), move(image[None], torch.tensor([shift], dtype=dtype))):
+        assert moved.min() >= -1e-6
+        assert moved.max() <= 1 + 1e-6
+    name = "sat3" if move is color.shift_saturation else "lum3"
+    lifted = ec.group(f"{name}(step={abs(shift)})").lift(image[None])
+    assert lifted.min() >= -1e-6
+    assert lifted.max() <= 1 + 1e-6

@@ -21,8 +21,8 @@ from convert_networks import (
     timm,
     torchvision_models,
 )
-from equicolor.convert import Converted, GroupLinear
-from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupPool
+from equicolor.convert import Converted
+from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupLinear, GroupPool
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -224,3 +224,37 @@ def test_it_says_what_it_is() -> None:
     assert f"hue4-sat3, pool_before='8', {sum(p.numel() for p in converted.parameters()):,} parameters" in repr(
         converted
     )
+
+
+def test_dropout_before_the_pool_has_one_mask_for_all_elements_after_it_it_stays():
+    plain = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.Dropout(0.3), nn.Dropout2d(0.2), nn.Conv2d(8, 8, 3), nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(), nn.Linear(8, 16), nn.Dropout(0.5), nn.Linear(16, 4),
+    )  # fmt: skip
+    body = ec.convert(plain, "hue4", pool_before="6").body
+    assert [str(body[place]) for place in (1, 2, 7)] == [
+        "GroupDropout(hue4, p=0.3)",
+        "GroupDropout(hue4, p=0.2, over='channels')",
+        "Dropout(p=0.5, inplace=False)",
+    ]
+
+
+def test_in_training_with_dropout_a_converted_network_is_equivariant():
+    plain = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.Dropout(0.5), nn.Conv2d(8, 8, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4)
+    )
+    converted, images = ec.convert(plain, "hue4").train(), torch.rand(2, 3, 16, 16)
+    logits = []
+    for element in ec.group("hue4"):
+        torch.manual_seed(0)
+        logits.append(converted(ec.group("hue4").act_on_images(element, images)))
+        torch.testing.assert_close(logits[-1], logits[0], atol=1e-5, rtol=1e-4)
+
+
+def test_strided_pointwise_convolutions_behind_the_pool_are_computed_without_their_stride():
+    plain = nn.Sequential(
+        nn.Conv2d(3, 4, 3), nn.Conv2d(4, 4, 1, stride=2), nn.Conv2d(4, 8, 1, stride=2), nn.AdaptiveAvgPool2d(1)
+    )
+    converted = ec.convert(plain, "hue4", pool_before="2")
+    strided = [layer for layer in converted.modules() if isinstance(layer, nn.Conv2d)]
+    assert [type(layer).__name__ for layer in strided] == ["_StridedPoint2d"]

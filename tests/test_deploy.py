@@ -5,8 +5,10 @@ import copy
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import parametrizations, prune
 
 import equicolor as ec
+from equicolor.deploy import optimize_for_inference
 from equicolor.nn import CEConv2d, CEConvTranspose2d, GroupConv2d, GroupConvTranspose2d
 
 LAYERS = [GroupConv2d, GroupConvTranspose2d, CEConv2d, CEConvTranspose2d]
@@ -203,3 +205,57 @@ def test_given_images_each_layer_takes_the_way_that_is_faster_at_its_size():
     assert [optimized[place].algorithm for place in (2, 4)] == ["fast", "direct"]
     assert layers[0].algorithm == "auto"
     torch.testing.assert_close(optimized(images), network.eval()(images), atol=1e-4, rtol=1e-4)
+
+
+# ---------------------------------------------------------------------------------------------- computed weights
+
+
+def _computed(how: str) -> nn.Module:
+    """A trained network, the weights of whose convolutions are computed in every forward."""
+    model = settled(ec.create_model("z2cnn", group="hue4"), 28).train()
+    for layer in model.modules():
+        if isinstance(layer, GroupConv2d):
+            if how == "pruned":
+                prune.l1_unstructured(layer, "weight", amount=0.5)
+            else:
+                (parametrizations if how == "parametrized" else nn.utils).spectral_norm(layer)
+    model.train()(torch.rand(8, 3, 28, 28))  # a spectral norm moves in training
+    return model.eval()
+
+
+@pytest.mark.parametrize("how", ["pruned", "parametrized", "hooked"])
+def test_layers_whose_weights_are_computed_are_left_as_they_are(how):
+    model, images = _computed(how), torch.rand(4, 3, 28, 28)
+    expected = model(images)
+    optimized = optimize_for_inference(model)
+    assert relative(optimized(images), expected) < 1e-6
+    assert not any(layer.frozen for layer in optimized.modules() if isinstance(layer, GroupConv2d))
+    assert torch.equal(model(images), expected)
+
+
+@pytest.mark.parametrize("how", ["pruned", "parametrized", "hooked"])
+def test_a_layer_whose_weight_is_computed_cannot_be_frozen(how):
+    layer = next(layer for layer in _computed(how).modules() if isinstance(layer, GroupConv2d))
+    with pytest.raises(ValueError, match=r"cannot freeze this .*GroupConv2d: its weight is"):
+        layer.freeze()
+
+
+def test_plain_convolutions_with_computed_weights_take_in_no_norm():
+    network = nn.Sequential(parametrizations.spectral_norm(nn.Conv2d(3, 4, 3)), nn.BatchNorm2d(4)).train()
+    network(torch.rand(4, 3, 8, 8))
+    images = torch.rand(2, 3, 8, 8)
+    assert relative(optimize_for_inference(network)(images), network.eval()(images)) < 1e-6
+
+
+def test_hooks_on_a_layer_still_see_what_they_saw():
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU())
+    network(torch.rand(4, 3, 8, 8))
+    seen = []
+    for layer in network[:2]:
+        layer.register_forward_hook(lambda _, __, output: seen.append(output))
+    images = torch.rand(2, 3, 8, 8)
+    with torch.no_grad():
+        network.eval()(images)
+        optimize_for_inference(network)(images)
+    for before, after in zip(seen[:2], seen[2:], strict=True):
+        torch.testing.assert_close(before, after)

@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 import equicolor as ec
 from equicolor.nn import Lift
@@ -95,3 +96,33 @@ def test_bad_normalisation_is_refused():
 def test_the_repr_names_group_and_normalisation():
     assert repr(Lift("hue4")) == "Lift(hue4)"
     assert repr(Lift("hue4-sat3", 0.5, 0.25)) == "Lift(hue4-sat3, mean=(0.5, 0.5, 0.5), std=(0.25, 0.25, 0.25))"
+
+
+def test_mean_and_std_can_be_set_after_the_layer_was_built():
+    lift, images = Lift("hue4"), torch.rand(2, 3, 4, 4)
+    plain = lift(images)
+    lift.mean.fill_(0.5)
+    torch.testing.assert_close(lift(images), plain - 0.5)
+    lift.std.copy_(torch.tensor([0.25, 0.5, 2.0]).view(3, 1, 1))
+    torch.testing.assert_close(lift(images), (plain - 0.5) / lift.std)
+    lift.mean.data.zero_()
+    torch.testing.assert_close(lift(images), plain / lift.std)
+    assert "mean=(0.0, 0.0, 0.0), std=(0.25, 0.5, 2.0)" in repr(lift)
+
+
+def test_subclasses_of_tensors_are_checked_too():
+    class Image(torch.Tensor):
+        pass
+
+    with pytest.raises(ValueError, match="NaN"):
+        Lift("hue4")(torch.full((1, 3, 2, 2), float("nan")).as_subclass(Image))
+
+
+def test_images_are_not_looked_at_where_they_have_no_values():
+    lift, images = Lift("hue4"), torch.rand(2, 3, 4, 4)
+    expected = lift(images)
+    for image, lifted in zip(images, torch.func.vmap(lambda x: lift(x[None]))(images), strict=True):
+        torch.testing.assert_close(lifted, lift(image[None]))
+    torch.testing.assert_close(torch.jit.trace(lift, images)(images), expected)
+    with FakeTensorMode():
+        assert Lift("hue4")(torch.rand(2, 3, 4, 4)).shape == expected.shape

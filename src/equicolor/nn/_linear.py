@@ -1,5 +1,6 @@
 """GroupLinear: the linear layer on the group."""
 
+import math
 from typing import Any
 
 from torch import Tensor, nn
@@ -31,11 +32,12 @@ class GroupLinear(nn.Module):
         self, group: Group | str, in_features: int, out_features: int, bias: bool = True, **factory: Any
     ) -> None:
         super().__init__()
+        self.in_features, self.out_features = in_features, out_features
         self.conv = GroupConv2d(group, in_features, out_features, 1, bias=bias, **factory)
 
     @leaf
     def forward(self, features: Tensor) -> Tensor:
         between = features.shape[1:-1]
-        maps = features.reshape(features.shape[0], -1, 1, features.shape[-1]).permute(0, 3, 1, 2)
+        maps = features.reshape(features.shape[0], math.prod(between), 1, features.shape[-1]).permute(0, 3, 1, 2)
         mixed: Tensor = self.conv(maps).permute(0, 2, 3, 1)
         return mixed.reshape(features.shape[0], *between, mixed.shape[-1])

@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from equicolor import color
 from equicolor.groups import Element, Group
 from equicolor.groups import group as as_group
 from equicolor.measure import Inputs, equivariance_error, evaluating
 from equicolor.nn import CEConvLift, Lift
+from equicolor.testing._inputs import kind_of_inputs, parameter_kind, random_inputs
 
 _TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5, torch.bfloat16: 5e-2, torch.float16: 1e-2}
-_CHANNELS = ("in_channels", "num_features", "in_features", "num_channels")
 
 
 def assert_equivariant(
@@ -52,19 +51,11 @@ def assert_equivariant(
     >>> assert_equivariant(network, "hue4")
     """
     group = as_group(group)
-    parameters = [p for p in module.parameters() if p.is_floating_point()] if isinstance(module, nn.Module) else []
-    device, dtype = (parameters[0].device, parameters[0].dtype) if parameters else (None, torch.get_default_dtype())
+    dtype = parameter_kind(module)[1]
     if acts_on is None:
-        lifts = isinstance(module, nn.Module) and any(isinstance(m, (Lift, CEConvLift)) for m in module.modules())
-        acts_on = "images" if lifts else "features"
+        acts_on = kind_of_inputs(module)
     if inputs is None:
-        generator = torch.Generator().manual_seed(seed)
-        if acts_on == "images":
-            inputs = _images(group, generator, dtype)
-        else:
-            shape = (2 * group.order, _channels(module), 8, 8)
-            inputs = torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
-        inputs = inputs.to(device)
+        inputs = random_inputs(module, group, acts_on, seed)
     if tolerance is None:
         tolerance = _TOLERANCE.get(dtype, 1e-5)
 
@@ -178,24 +169,6 @@ def _inside(features: Tensor, element: Element, group: Group) -> Tensor:
 
 def _stays_inside(element: Element, group: Group) -> bool:
     return bool(group.overlap(element).all())
-
-
-def _images(group: Group, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
-    """Two images of any colour; for truncated groups of middling saturation and luminance, so that nothing clips."""
-    images = torch.rand((2, 3, 32, 32), generator=generator, dtype=torch.float64)
-    if group.is_truncated:
-        scale = torch.tensor([360.0, 0.2, 0.2], dtype=torch.float64).view(3, 1, 1)
-        base = torch.tensor([0.0, 0.4, 0.4], dtype=torch.float64).view(3, 1, 1)
-        images = color.hsl_to_rgb(base + scale * images)
-    return images.to(dtype)
-
-
-def _channels(module: object) -> int:
-    for layer in module.modules() if isinstance(module, nn.Module) else ():
-        for attribute in _CHANNELS:
-            if isinstance(getattr(layer, attribute, None), int):
-                return int(getattr(layer, attribute))
-    return 4
 
 
 def _first_violation(
