@@ -1,0 +1,230 @@
+"""Saturation and luminance: their shifts, their space with hue, and every combination of the three.
+
+A colour is a pure hue (smallest channel 0, largest 1), a saturation and a luminance. Hue shifts move the first alone,
+saturation and luminance shifts the other two alone; so they commute, and an image is taken apart once however many
+moves are applied to it.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from equicolor.color._hue import CHANNEL_HUES, HueParts, hue_channel, hue_orbit, hue_parts, wrapped
+from equicolor.color._images import (
+    Action,
+    Shift,
+    Space,
+    as_images,
+    check_action,
+    check_space,
+    per_image,
+    where_exact,
+    working,
+)
+
+
+def rgb_to_hsl(images: Tensor) -> Tensor:
+    """RGB to hue (degrees in [0, 360)), saturation and luminance (both in [0, 1]), ``(*, 3, H, W)``.
+
+    Greys have hue 0 and saturation 0.
+
+    >>> rgb_to_hsl(torch.tensor([0.0, 1.0, 0.0]).view(3, 1, 1)).flatten().tolist()
+    [120.0, 1.0, 0.5]
+    """
+    return _from_rgb(images, "hsl")
+
+
+def rgb_to_hsv(images: Tensor) -> Tensor:
+    """RGB to hue (degrees in [0, 360)), saturation and value (both in [0, 1]), ``(*, 3, H, W)``.
+
+    >>> rgb_to_hsv(torch.tensor([0.0, 0.0, 0.5]).view(3, 1, 1)).flatten().tolist()
+    [240.0, 1.0, 0.5]
+    """
+    return _from_rgb(images, "hsv")
+
+
+def hsl_to_rgb(images: Tensor) -> Tensor:
+    """Hue (degrees, any real), saturation and luminance to RGB, ``(*, 3, H, W)``.
+
+    >>> hsl_to_rgb(torch.tensor([60.0, 1.0, 0.5]).view(3, 1, 1)).flatten().tolist()
+    [1.0, 1.0, 0.0]
+    """
+    return _to_rgb(images, "hsl")
+
+
+def hsv_to_rgb(images: Tensor) -> Tensor:
+    """Hue (degrees, any real), saturation and value to RGB, ``(*, 3, H, W)``.
+
+    >>> hsv_to_rgb(torch.tensor([180.0, 1.0, 1.0]).view(3, 1, 1)).flatten().tolist()
+    [0.0, 1.0, 1.0]
+    """
+    return _to_rgb(images, "hsv")
+
+
+def shift_saturation(images: Tensor, shift: Shift, action: Action = "exact", space: Space = "hsl") -> Tensor:
+    """The paper's saturation action φ_s, at constant hue and luminance (``"hsl"``) or value (``"hsv"``).
+
+    Args:
+        images: RGB in [0, 1], ``(*, 3, H, W)``.
+        shift: one shift for all images, or a tensor of one shift for each, ``(*,)``.
+        action: ``"exact"`` adds the shift to the logit of the saturation: a true action of (ℝ, +) under which greys
+            stay grey. ``"clamp"`` is the paper's ``min(max(x + s, 0), 1)``, which forgets what it clips and turns greys
+            red, since their undefined hue is read as 0.
+        space: where saturation is measured.
+
+    >>> pink = torch.tensor([0.75, 0.25, 0.25]).view(3, 1, 1)
+    >>> shift_saturation(pink, 0.5, action="clamp").flatten().tolist()
+    [1.0, 0.0, 0.0]
+    """
+    return _shift_part(images, "saturation", shift, action, space)
+
+
+def shift_luminance(images: Tensor, shift: Shift, action: Action = "exact", space: Space = "hsl") -> Tensor:
+    """The paper's luminance action φ_l, at constant hue and saturation; in ``"hsv"`` it moves the value instead.
+
+    Arguments are those of :func:`shift_saturation`.
+
+    >>> grey = torch.full((3, 1, 1), 0.5)
+    >>> shift_luminance(grey, 0.25, action="clamp").flatten().tolist()
+    [0.75, 0.75, 0.75]
+    """
+    return _shift_part(images, "luminance", shift, action, space)
+
+
+def orbit(
+    images: Tensor,
+    degrees: Sequence[float] = (0.0,),
+    saturation: Sequence[float] = (0.0,),
+    luminance: Sequence[float] = (0.0,),
+    saturation_action: Action = "exact",
+    luminance_action: Action = "exact",
+    space: Space = "hsl",
+) -> Tensor:
+    """Every combination of the given moves applied to ``images``: ``(hues, saturations, luminances, *, 3, H, W)``.
+
+    What does not depend on the move is computed once. Where an image is both saturated by ``clamp`` and turned in hue,
+    the hue is turned last, as in the paper, so that a grey becomes a turned red.
+
+    >>> orbit(torch.rand(5, 3, 8, 8), degrees=[0, 120, 240], saturation=[-1, 0, 1]).shape
+    torch.Size([3, 3, 1, 5, 3, 8, 8])
+    """
+    images = as_images(images)
+    work = working(images)
+    still = all(s == 0 for s in (*saturation, *luminance))
+    work = work if still else work.clamp(0, 1)
+    turned = hue_orbit(work, degrees)
+    if still:
+        return turned[:, None, None].expand(-1, len(saturation), len(luminance), *turned.shape[1:]).to(images.dtype)
+    parts = _split(work, space)
+    pure = _pure_hue(turned, parts, degrees)[:, None, None]
+    saturations = torch.stack([_move(parts.saturation, s, saturation_action) for s in saturation])[:, None]
+    luminances = torch.stack([_move(parts.luminance, s, luminance_action) for s in luminance])
+    moved = _place(pure, saturations, luminances, space)
+    if 0 in saturation and 0 in luminance:  # bit-exact where nothing but the hue moves
+        moved[:, list(saturation).index(0), list(luminance).index(0)] = turned
+    return moved.to(images.dtype)
+
+
+class _Parts(NamedTuple):
+    smallest: Tensor  # m, (*, 1, H, W) like the others
+    chroma: Tensor  # C
+    grey: Tensor  # where the hue is undefined
+    saturation: Tensor
+    luminance: Tensor  # of HSL, or the value of HSV
+
+
+def _split(images: Tensor, space: Space) -> _Parts:
+    check_space(space)
+    largest, smallest = images.amax(-3, keepdim=True), images.amin(-3, keepdim=True)
+    chroma = largest - smallest
+    if space == "hsl":
+        luminance = (largest + smallest) / 2
+        reach = torch.minimum(largest + smallest, (1 - largest) + (1 - smallest))  # 1 - |2L - 1|, without cancelling
+    else:
+        luminance = reach = largest
+    # Below the smallest normal number a quotient's gradient overflows; no eye or sensor tells that from grey.
+    tiny = torch.finfo(images.dtype).tiny * 16
+    grey = chroma < tiny
+    saturation = torch.where(grey, 0.0, chroma / torch.where(reach < tiny, 1.0, reach)).clamp_max(1)
+    return _Parts(smallest, chroma, grey, saturation, luminance)
+
+
+def _pure_hue(images: Tensor, parts: _Parts, degrees: Sequence[float] | None = None) -> Tensor:
+    """The fully saturated colour of each pixel's hue, smallest channel 0, largest 1; red, turned, for greys."""
+    red = images.new_zeros(3, 1, 1)
+    red[0] = 1
+    if degrees is not None:  # the leading axis of images is their orbit
+        red = hue_orbit(red, degrees).view(len(degrees), *[1] * (images.dim() - 4), 3, 1, 1)
+    chroma = torch.where(parts.grey, 1.0, parts.chroma)
+    return torch.where(parts.grey, red, (images - parts.smallest) / chroma)
+
+
+def _place(pure: Tensor, saturation: Tensor, luminance: Tensor, space: Space) -> Tensor:
+    """The RGB of a pure hue at this saturation and luminance (or value)."""
+    if space == "hsv":
+        return luminance * (1 - saturation * (1 - pure))
+    reach = 2 * torch.minimum(luminance, 1 - luminance)
+    return luminance + (saturation * reach) * (pure - 0.5)
+
+
+def _shift_part(
+    images: Tensor, part: Literal["saturation", "luminance"], shift: Shift, action: Action, space: Space
+) -> Tensor:
+    """``images`` with one part moved and the others as they are; bit-exact where the shift is 0."""
+    images = as_images(images)
+    work = working(images)
+    by = per_image(shift, work) if isinstance(shift, Tensor) else shift
+    inside = work.clamp(0, 1)
+    parts = _split(inside, space)
+    there = parts._replace(**{part: _move(getattr(parts, part), by, action)})
+    moved = _place(_pure_hue(inside, parts), there.saturation, there.luminance, space)
+    if isinstance(by, Tensor) and isinstance(shift, Tensor):
+        moved = where_exact(by == 0, work, moved, shift)
+    elif by == 0:
+        moved = work.clone()
+    return moved.to(images.dtype)
+
+
+def _move(value: Tensor, shift: Shift, action: Action) -> Tensor:
+    """``value`` in [0, 1] moved by ``shift``.
+
+    ``exact`` adds the shift to the logit, which is the Möbius map x ↦ kx/(1 + (k-1)x) with k = e^shift. With
+    k = rise/fall and the larger of the two 1, no shift overflows; held at 80, where all is at the end, none underflows.
+    The map has a pole close to [0, 1] where k is large or small, so what rounding left outside must be inside by now.
+    """
+    check_action(action)
+    if action == "clamp":
+        return (value + shift).clamp(0, 1)
+    if isinstance(shift, Tensor):
+        rise, fall = shift.clamp(-80, 0).exp(), (-shift).clamp(-80, 0).exp()
+        return rise * value / (fall * (1 - value) + rise * value)
+    up, down = math.exp(max(min(shift, 0.0), -80.0)), math.exp(max(min(-shift, 0.0), -80.0))
+    return up * value / (down * (1 - value) + up * value)
+
+
+def _from_rgb(images: Tensor, space: Space) -> Tensor:
+    images = as_images(images)
+    work = working(images)
+    parts, hue = _split(work, space), hue_parts(work)
+    sextants = torch.where(parts.grey, 0.0, hue.chroma_hue / torch.where(parts.grey, 1.0, parts.chroma))
+    degrees = 60 * sextants
+    degrees = torch.where(degrees < 0, degrees + 360, degrees)
+    result = torch.cat([degrees, parts.saturation, parts.luminance], dim=-3).to(images.dtype)
+    turn = result.new_zeros(3, 1, 1)  # a hue too close to 360 for its precision is 0
+    turn[0] = 360
+    return torch.where((result >= 360) & (turn > 0), result - turn, result)
+
+
+def _to_rgb(images: Tensor, space: Space) -> Tensor:
+    if isinstance(images, Tensor) and not images.is_floating_point():
+        raise TypeError(f"expected hue in degrees beside {space[1:].upper()} in [0, 1] as floats, got {images.dtype}")
+    images = as_images(images)
+    degrees, saturation, luminance = torch.split(working(images), 1, dim=-3)
+    sextants = wrapped(degrees / 60)
+    one = torch.ones_like(sextants)
+    unit = HueParts(torch.zeros_like(one), one, one, sextants, -one)
+    pure = hue_channel(unit, -sextants.new_tensor(CHANNEL_HUES).view(3, 1, 1))
+    return _place(pure, saturation, luminance, space).to(images.dtype)

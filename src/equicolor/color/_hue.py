@@ -1,0 +1,115 @@
+"""Hue shifts, as the piecewise linear maps of RGB that they are.
+
+With ``M`` and ``m`` the largest and smallest channel, chroma ``C = M - m`` and the hue ``h`` in sextants (60°), a
+channel whose own hue is ``o`` (red 0, green 2, blue -2) has the value ``m + C·clamp(||h - o| - 3| - 1, 0, 1)`` for
+``|h - o| <= 6``. Multiplying the clamp by ``C`` leaves only ``p = C·h``, and ``p`` is a difference of channels: nothing
+is divided, so greys need no epsilon and every gradient is bounded.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from equicolor.color._images import Shift, as_images, per_image, where_exact, working
+
+#: The hue of pure red, green and blue, in sextants.
+CHANNEL_HUES = (0.0, 2.0, -2.0)
+
+
+def shift_hue(images: Tensor, degrees: Shift) -> Tensor:
+    """The paper's hue action φ_h: turns the hue of every pixel by ``degrees``.
+
+    Shifts by a multiple of 120° are permutations of the channels and bit-exact; all others keep the largest and the
+    smallest channel of each pixel, and with them saturation and luminance, in HSL and HSV alike.
+
+    Args:
+        images: RGB in [0, 1], ``(*, 3, H, W)``.
+        degrees: one shift for all images, or a tensor of one shift for each, ``(*,)``.
+
+    >>> red = torch.tensor([1.0, 0.0, 0.0]).view(3, 1, 1)
+    >>> shift_hue(red, 120).flatten().tolist()
+    [0.0, 1.0, 0.0]
+    """
+    images = as_images(images)
+    work = working(images)
+    if not isinstance(degrees, Tensor):
+        return hue_orbit(work, [degrees])[0].to(images.dtype)
+    shift = per_image(degrees, work)
+    parts = hue_parts(work)
+    # The shift decomposes into whole thirds of the circle, which are exact, and a rest, which is rounded.
+    peaks = work.new_tensor(CHANNEL_HUES).view(3, 1, 1)
+    turned = hue_channel(parts, wrapped(shift / 60.0 - peaks))
+    thirds = torch.round(shift / 120.0)
+    source = torch.remainder(torch.arange(3, device=work.device).view(3, 1, 1) - thirds.long(), 3)
+    permuted = torch.take_along_dim(work, source.view(*[1] * (work.dim() - source.dim()), *source.shape), dim=-3)
+    return where_exact(shift == thirds * 120.0, permuted, turned, degrees).to(images.dtype)
+
+
+class HueParts(NamedTuple):
+    smallest: Tensor  # m, (*, 1, H, W) like the others
+    largest: Tensor  # M
+    chroma: Tensor  # C = M - m
+    chroma_hue: Tensor  # p = C·h, with the hue h in sextants, in [-3, 3]
+    base: Tensor  # m - C
+
+
+def hue_parts(images: Tensor) -> HueParts:
+    red, green, blue = torch.split(images, 1, dim=-3)
+    largest = torch.maximum(torch.maximum(red, green), blue)
+    smallest = torch.minimum(torch.minimum(red, green), blue)
+    chroma = largest - smallest
+    chroma_hue = torch.where(
+        largest == red,
+        green - blue,
+        torch.where(largest == green, torch.add(blue - red, chroma, alpha=2), torch.sub(red - green, chroma, alpha=2)),
+    )
+    return HueParts(smallest, largest, chroma, chroma_hue, smallest - chroma)
+
+
+def hue_channel(parts: HueParts, offset: Shift) -> Tensor:
+    """One channel of the colours whose hue lies ``offset`` sextants (in [-3, 3]) above where the channel peaks.
+
+    All three at once for a tensor of offsets with three channels.
+    """
+    # Written with alpha and addcmul, so that products are not rounded before they are added; in place, for the caches.
+    if isinstance(offset, Tensor):
+        height = torch.addcmul(parts.chroma_hue, offset, parts.chroma)
+    else:
+        height = torch.add(parts.chroma_hue, parts.chroma, alpha=offset)
+    height = height.abs_().sub_(parts.chroma, alpha=3).abs_().add_(parts.base)
+    return height.clamp(parts.smallest, parts.largest)
+
+
+def wrapped(sextants: Tensor) -> Tensor:
+    return sextants - 6 * torch.round(sextants / 6)
+
+
+def hue_orbit(images: Tensor, degrees: Sequence[float]) -> Tensor:
+    """``images`` turned by each of ``degrees``: ``(len(degrees), *, 3, H, W)``; multiples of 120° are permutations."""
+    # Turning by 120° moves each channel to the next: channel c of the shift d is channel 0 of the shift d - 120°·c.
+    wanted = [[(float(d) - 120.0 * channel) % 360.0 for channel in range(3)] for d in degrees]
+    known: dict[float, Tensor] = dict(zip((0.0, 240.0, 120.0), torch.split(images, 1, dim=-3), strict=True))
+    parts = None if all(angles[0] in known for angles in wanted) else hue_parts(images)
+    if torch.compiler.is_compiling():  # one expression for each element: a compiler makes one pass of all
+        elements = []
+        for angles in wanted:
+            if parts is None or angles[0] in known:
+                elements.append(torch.cat([known[angle] for angle in angles], dim=-3))
+            else:
+                offsets = [_sextants(angle) for angle in angles]
+                elements.append(hue_channel(parts, images.new_tensor(offsets).view(3, 1, 1)))
+        return torch.stack(elements)
+    turned = images.new_empty(len(wanted), *images.shape)  # each channel computed once, and written where it belongs
+    for element, angles in enumerate(wanted):
+        for channel, angle in enumerate(angles):
+            if angle not in known and parts is not None:
+                known[angle] = hue_channel(parts, _sextants(angle))
+            turned[element].narrow(-3, channel, 1).copy_(known[angle])
+    return turned
+
+
+def _sextants(degrees: float) -> float:
+    """Degrees in [0, 360) as sextants in (-3, 3]."""
+    return degrees / 60.0 - (6.0 if degrees > 180.0 else 0.0)
