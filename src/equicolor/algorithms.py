@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from equicolor.groups import Factor, Group, Hue
+from equicolor.groups import Factor, Group
 
 Matrix = tuple[tuple[float, ...], ...]
 _Array = npt.NDArray[np.float64]
@@ -52,7 +52,7 @@ class Algorithm:
 
 
 def fast(group: Group, rescale: bool = False) -> Algorithm:
-    """The algorithm of lowest rank known here: the product of :func:`cyclic` for hue, :func:`truncated` for the others.
+    """The algorithm of lowest rank known here: the product of :func:`cyclic` and :func:`truncated` of the factors.
 
     >>> from equicolor.groups import group
     >>> [fast(group(name)).rank for name in ("hue3", "hue4", "hue12", "sat3", "hue4-sat3")]
@@ -66,10 +66,10 @@ def fast(group: Group, rescale: bool = False) -> Algorithm:
 
 
 def edge_scales(group: Group) -> tuple[float, ...]:
-    """n/(n-abs(j)) for each element j of a truncated group, and 1 for hue: what its edge lacks of neighbours."""
+    """n/(n-abs(j)) for each element j of a window, and 1 where a factor closes: what an edge lacks of neighbours."""
 
     def of(factor: Factor) -> list[float]:
-        return [1.0 if isinstance(factor, Hue) else factor.order / (factor.order - abs(j)) for j in factor.offsets]
+        return [1.0 if factor.closes else factor.order / (factor.order - abs(j)) for j in factor.offsets]
 
     return tuple(math.prod(scales) for scales in product(*map(of, group.factors)))
 
@@ -97,7 +97,7 @@ def filter_bank(group: Group) -> tuple[tuple[int | None, ...], ...]:
     bank = np.zeros((1, 1), dtype=np.int64)
     for factor in group.factors:
         places = {offset: place for place, offset in enumerate(factor.offsets)}
-        own = np.array([[places.get(factor._reduce(h - g), -1) for h in factor.offsets] for g in factor.offsets])
+        own = np.array([[places.get(factor.reduce(h - g), -1) for h in factor.offsets] for g in factor.offsets])
         both = bank[:, None, :, None] * factor.order + own[None, :, None, :]
         outside = (bank < 0)[:, None, :, None] | (own < 0)[None, :, None, :]
         bank = np.where(outside, -1, both).reshape(len(bank) * factor.order, -1)
@@ -153,7 +153,7 @@ def truncated(m: int) -> Algorithm:
 @lru_cache
 def _fast(group: Group) -> Algorithm:
     def of(factor: Factor) -> Algorithm:
-        if isinstance(factor, Hue):
+        if factor.closes:
             return cyclic(factor.order)
         # Of a window of two, three pairs of elements are not zero, where a circle of three takes four products.
         return direct(factor) if factor.order == 2 else truncated(factor.order)

@@ -1,0 +1,16 @@
+"""Which colour moves there are: finite groups of them, their products and names, and their actions.
+
+A group here is a small immutable value, ``Hue(4)`` or ``Hue(4) * Saturation(3)``, whose ``str`` is its name and reads
+back through :func:`group`. Its elements are integers, or tuples of them for a product: ``i`` stands for the i-th
+multiple of the group's step. It acts on images by moving their colours (the paper's φ) and on features, whose batch
+axis holds the group's elements one after the other, by moving those (the paper's ϕ). What a move does to a colour is
+said in :mod:`equicolor.color`; what networks do with groups, further up.
+"""
+
+from equicolor.groups._factor import Factor
+from equicolor.groups._group import Element, Group
+from equicolor.groups._hsl import DEFAULT_STEP, Hue, Luminance, Saturation
+from equicolor.groups._names import group
+from equicolor.groups._product import Product
+
+__all__ = ["DEFAULT_STEP", "Element", "Factor", "Group", "Hue", "Luminance", "Product", "Saturation", "group"]
