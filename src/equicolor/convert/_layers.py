@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from equicolor._convert.dry_run import CONVOLUTIONS, map_tensors
+from equicolor.convert._dry_run import CONVOLUTIONS, map_tensors
 from equicolor.groups import Group
 from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupDropout, GroupLinear, GroupPool
 from equicolor.nn._computed import why_computed

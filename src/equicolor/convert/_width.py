@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _NormBase
 
-from equicolor._convert import dry_run
-from equicolor._convert.dry_run import CONVOLUTIONS, OUTPUT, DryRunError, Trace
-from equicolor._convert.layers import MIXING
+from equicolor.convert import _dry_run as dry_run
+from equicolor.convert._dry_run import CONVOLUTIONS, OUTPUT, DryRunError, Trace
+from equicolor.convert._layers import MIXING
 
 Rule: TypeAlias = Callable[[int], int]
 

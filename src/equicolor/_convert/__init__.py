@@ -1,1 +1,0 @@
-"""The parts of conversion: the dry run, the layers that take the place of others, and narrowing."""

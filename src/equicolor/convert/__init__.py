@@ -1,0 +1,8 @@
+"""An existing CNN made equivariant: it is run to find out what it does, and its layers are replaced one by one.
+
+``equicolor.convert`` is the function; whatever else lives here is imported as ``from equicolor.convert import ...``.
+"""
+
+from equicolor.convert._convert import Converted, convert
+
+__all__ = ["Converted", "convert"]
