@@ -1,5 +1,7 @@
 """Checkpoints: complete, or not there."""
 
+import hashlib
+
 import pytest
 
 from equicolor.train._checkpoints import Checkpoints
@@ -47,3 +49,11 @@ def test_only_the_last_two_are_kept_and_other_files_are_left_alone(checkpoints):
 def test_there_is_none_in_an_empty_folder(checkpoints):
     assert checkpoints.newest() is None
     assert checkpoints.latest_step() is None
+
+
+def test_they_are_written_and_found_by_python_3_10_too(checkpoints, monkeypatch):
+    monkeypatch.delattr(hashlib, "file_digest", raising=False)  # of Python 3.11
+    large = bytes(range(256)) * 10_000
+    path = write(checkpoints, 1, large)
+    assert hashlib.sha256(large).hexdigest() in path.name
+    assert checkpoints.newest() == path
