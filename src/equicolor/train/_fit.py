@@ -69,6 +69,7 @@ class _Session:
     def __init__(self, recipe: Recipe, folder: Path, fresh: bool, quiet: bool) -> None:
         self.recipe, self.folder, self.fresh, self.quiet = recipe, folder, fresh, quiet
         self.step, self.saved, self.seconds = 0, 0, 0.0
+        self.newest: Path | None = None
         self.metrics: Metrics | None = None
         self.results: dict[str, dict[str, float]] = {}
 
@@ -130,7 +131,7 @@ class _Session:
 
     def _restore_or_start(self) -> None:
         self._on_first(self._start_folder)
-        path = self.fabric.broadcast(self.checkpoints.newest() if self.first else None)
+        path = self.fabric.broadcast(self.newest)
         if path is None:
             self._save()  # now, so that a disk without room for it is noticed now
         else:
@@ -147,13 +148,13 @@ class _Session:
                 write_atomically(self.folder / RECIPE, self.recipe.to_yaml())
             self.checkpoints.folder.mkdir(exist_ok=True)
             self.checkpoints.remove_partial()
+            self.newest = self.checkpoints.to_go_on_from()
         except OSError as error:
             raise disk_trouble(error, self.folder, "write the run into") from error
 
     def _record_start(self) -> None:
         try:
-            newest = self.checkpoints.newest()
-            needed = 0 if newest is None else 3 * newest.stat().st_size
+            needed = 3 * self.checkpoints.size()
             free = shutil.disk_usage(self.folder).free
             if free < needed:
                 raise TrainingError(
@@ -315,9 +316,13 @@ class _Session:
 
     def _export(self) -> None:
         """The trained network and the results, from the last checkpoint: whole, also where training was sharded."""
-        path = self.checkpoints.newest()
-        assert path is not None
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        path, steps = self.checkpoints.newest(), self.data.steps
+        state = None if path is None else torch.load(path, map_location="cpu", weights_only=True)
+        if state is None or state["step"] < steps:
+            raise TrainingError(
+                f"the last checkpoint, of step {steps:,}, is damaged: {resume_command(self.folder)} goes on from the "
+                "one before"
+            )
         model = new_model(self.recipe, self.data.train)
         model.load_state_dict(state["model"])
         classes = self.data.train.classes if self.recipe.task == "classification" else None
