@@ -18,7 +18,7 @@ import equicolor as ec
 from equicolor.train import DivergedError, Recipe, Run, StoppedError, TrainingError, fit, resume
 from equicolor.train import _fit as fit_module
 from equicolor.train._checkpoints import Checkpoints
-from runs import SMALL, assert_identical, finish, start, torchrun, weights
+from runs import SMALL, assert_identical, fail, finish, start, stop_at, torchrun, weights
 
 
 @pytest.fixture(scope="module")
@@ -32,22 +32,6 @@ def rows(folder):
         return [{k: v for k, v in row.items() if k != "images_per_second"} for row in csv.DictReader(file)]
 
 
-def stop_at(monkeypatch, step, action):
-    """Does something in the middle of a run, before a step."""
-    original = fit_module._Session._one_step
-
-    def one_step(self, parts):
-        if self.step == step:
-            action(self)
-        return original(self, parts)
-
-    monkeypatch.setattr(fit_module._Session, "_one_step", one_step)
-
-
-def fail(session):
-    raise KeyboardInterrupt
-
-
 # -------------------------------------------------------------------------------------------------- what a run leaves
 
 
@@ -58,6 +42,9 @@ def test_a_run_leaves_everything_needed_to_understand_and_repeat_it(whole):
     assert begun["command"]
     assert "equicolor" in begun["git"]
     assert [row["step"] for row in rows(whole.folder)] == ["2", "4", "6", "8", "10", "12", "12"]
+    recorded = json.loads((whole.folder / "data.json").read_text())
+    assert recorded["training"]["train"]["count"] == 96
+    assert recorded["testing"]["test_b"]["classes"] == list("0123456789")
     assert whole.results["test_b"].keys() == {"loss", "error"}
     assert whole == Run.read(whole.folder)
 

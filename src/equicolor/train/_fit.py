@@ -28,15 +28,16 @@ from equicolor.train._norm import share_batch_norms
 from equicolor.train._progress import Bar, print_results
 from equicolor.train._recipe import Recipe
 from equicolor.train._record import Metrics, record_environment
-from equicolor.train._run import CHECKPOINTS, ENVIRONMENT, LOCK, MODEL, RECIPE, RESULTS, Run, read_recipe
+from equicolor.train._run import CHECKPOINTS, DATA, ENVIRONMENT, LOCK, MODEL, RECIPE, RESULTS, Run, read_recipe
+from equicolor.train._same_data import check_data, record_data
 from equicolor.train._signals import asked_to_stop
 
 
 def fit(recipe: Recipe, folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
     """Trains by a recipe, into a folder that is new or empty.
 
-    The folder then holds ``recipe.yaml``, ``environment.json``, ``metrics.csv``, ``tensorboard/``, ``checkpoints/``,
-    ``results.json`` and ``model/``, which :func:`equicolor.from_pretrained` reads.
+    The folder then holds ``recipe.yaml``, ``data.json``, ``environment.json``, ``metrics.csv``, ``tensorboard/``,
+    ``checkpoints/``, ``results.json`` and ``model/``, which :func:`equicolor.from_pretrained` reads.
 
     Args:
         recipe: what and how.
@@ -55,6 +56,10 @@ def resume(folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
     """Goes on with the run in a folder where it stopped, to the weights it would have had without stopping.
 
     A finished run is returned as it is.
+
+    Raises:
+        TrainingError: there is no run in the folder, or its images are no longer those that it started with; and what
+            :func:`fit` raises.
     """
     folder = Path(folder).expanduser()
     recipe = read_recipe(folder)
@@ -143,9 +148,12 @@ class _Session:
 
     def _start_folder(self) -> None:
         """From here on the folder holds a run: data and network are there, and can be trained."""
+        data = self.data.fingerprints()
+        check_data(self.folder / DATA, data)
         try:
             if self.fresh:
                 write_atomically(self.folder / RECIPE, self.recipe.to_yaml())
+            record_data(self.folder / DATA, data)
             self.checkpoints.folder.mkdir(exist_ok=True)
             self.checkpoints.remove_partial()
             self.newest = self.checkpoints.to_go_on_from()

@@ -14,7 +14,7 @@ from equicolor.train._checkpoints import resume_command
 from equicolor.train._errors import TrainingError
 from equicolor.train._recipe import Recipe
 
-RECIPE, ENVIRONMENT, RESULTS = "recipe.yaml", "environment.json", "results.json"
+RECIPE, DATA, ENVIRONMENT, RESULTS = "recipe.yaml", "data.json", "environment.json", "results.json"
 CHECKPOINTS, MODEL, LOCK = "checkpoints", "model", ".lock.partial"
 
 
