@@ -1,11 +1,19 @@
 """Which device a network is put on."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
 from equicolor._open import chosen_device
 
 KINDS = ["cuda", "mps", "xpu"]
+
+
+def new_torch(monkeypatch, kind, available):
+    """PyTorch from 2.6 on, built for a kind of accelerator."""
+    built = SimpleNamespace(is_available=lambda: available, current_accelerator=lambda: torch.device(kind))
+    monkeypatch.setattr(torch, "accelerator", built, raising=False)
 
 
 @pytest.fixture
@@ -18,14 +26,12 @@ def old_torch(monkeypatch):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_auto_takes_whichever_accelerator_there_is(kind, monkeypatch):
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device(kind))
+    new_torch(monkeypatch, kind, available=True)
     assert chosen_device("auto") == torch.device(kind)
 
 
 def test_auto_takes_the_cpu_where_pytorch_was_built_for_an_accelerator_that_is_not_there(monkeypatch):
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    new_torch(monkeypatch, "cuda", available=False)
     assert chosen_device("auto") == torch.device("cpu")
 
 
