@@ -24,6 +24,7 @@ from runs import SMALL, assert_identical, fail, finish, start, stop_at, torchrun
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The small run, never interrupted."""
+    torch.set_num_threads(1)  # as the tests have, which come after this
     return fit(SMALL, tmp_path_factory.mktemp("whole") / "run", quiet=True)
 
 
