@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -108,3 +109,15 @@ def test_a_damaged_record_is_named(home, content):
     (home / "run" / "data.json").write_text(content)
     with pytest.raises(TrainingError, match=r"data\.json is damaged .*Remove it"):
         resume(home / "run", quiet=True)
+
+
+def test_a_run_finds_images_whose_folder_has_letters_of_any_language_on_windows_too(home, monkeypatch):
+    """Windows reads text in an encoding of its own unless told otherwise."""
+    read_text = Path.read_text
+    monkeypatch.setattr(
+        Path, "read_text", lambda self, encoding="cp1252", errors=None: read_text(self, encoding, errors)
+    )
+    (home / "images").rename(home / "Bilder für alle")
+    moved = recipe(home, root=str(home / "Bilder für alle"))
+    (home / "run" / "recipe.yaml").write_text(moved.to_yaml(), encoding="utf-8")
+    assert_identical(weights(resume(home / "run", quiet=True).folder), weights(home / "whole"))

@@ -58,4 +58,4 @@ def read_recipe(folder: Path) -> Recipe:
     path = folder / RECIPE
     if not path.is_file():
         raise TrainingError(f"there is no run in {folder}: no {RECIPE}")
-    return Recipe.from_dict(yaml.safe_load(path.read_text()))
+    return Recipe.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))
