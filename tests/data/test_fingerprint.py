@@ -32,6 +32,7 @@ def test_it_depends_neither_on_the_place_of_the_files_nor_on_memory(pictures: Pa
             assert whole(root, in_memory=in_memory).fingerprint() == expected
     parts = [whole(pictures, in_memory=in_memory).sample(7).fingerprint() for in_memory in (True, False)]
     assert parts[0] == parts[1] != expected
+    assert parts[0].digest == parts[1].digest != expected.digest
 
 
 def test_it_says_what_can_be_read_and_goes_through_json(pictures: Path) -> None:

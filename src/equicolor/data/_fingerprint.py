@@ -73,8 +73,8 @@ class Fingerprint:
         return "; ".join(found)
 
     def _renamed(self, now: "Fingerprint") -> str:
-        gone = [repr(name) for name in self.classes if name not in set(now.classes)]
-        new = [repr(name) for name in now.classes if name not in set(self.classes)]
+        both = set(self.classes) & set(now.classes)
+        gone, new = ([repr(name) for name in one.classes if name not in both] for one in (self, now))
         parts = [f"{word} {_listed(names)}" for word, names in (("without", gone), ("with", new)) if names]
         return " and ".join(parts) or "in another order"
 
