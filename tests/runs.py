@@ -71,6 +71,22 @@ def _limit_files_after_the_start(largest):
     _fit._Session._one_step = limited
 
 
+def stop_at(monkeypatch, step, action):
+    """Does something in the middle of a run, before a step."""
+    original = _fit._Session._one_step
+
+    def one_step(self, parts):
+        if self.step == step:
+            action(self)
+        return original(self, parts)
+
+    monkeypatch.setattr(_fit._Session, "_one_step", one_step)
+
+
+def fail(session):
+    raise KeyboardInterrupt
+
+
 def finish(process):
     process.join(timeout=300)
     assert process.exitcode == 0

@@ -11,6 +11,7 @@ import equicolor as ec
 from equicolor.data import load
 from equicolor.data._sources import Held
 from equicolor.evaluate import BINS, Evaluation, class_probabilities, default_shifts, evaluate, evaluate_curve
+from without_float64 import DEVICE, WithoutFloat64
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,15 @@ def test_confidence_and_confusion_agree_with_torchmetrics():
     assert evaluation.class_errors[4] == pytest.approx(
         (probabilities.argmax(1) != 4)[labels == 4].double().mean().item()
     )
+
+
+def test_predictions_are_counted_from_a_device_without_float64():
+    probabilities, labels = torch.randn(50, 7).softmax(1), torch.randint(7, (50,))
+    expected = Evaluation.empty("abcdefg").add(probabilities, labels)
+    with WithoutFloat64():
+        counted = Evaluation.empty("abcdefg").add(probabilities.to(DEVICE), labels.to(DEVICE))
+    assert torch.equal(counted.bins, expected.bins)
+    assert torch.equal(counted.confusion, expected.confusion)
 
 
 def test_a_sure_and_right_network_is_calibrated_and_a_sure_and_wrong_one_is_not():

@@ -6,6 +6,7 @@ from torch import nn
 
 import equicolor as ec
 from equicolor.nn import GroupConv2d, GroupPool, Lift
+from without_float64 import DEVICE, WithoutFloat64
 
 
 def stack(group, depth=10, dtype=None):
@@ -29,6 +30,15 @@ def test_ten_layers_are_equivariant_to_hue_to_float_precision(n):
 def test_in_float64_they_are_so_to_its_precision():
     network, images = stack(ec.Hue(5), dtype=torch.float64), torch.rand(2, 3, 16, 16, dtype=torch.float64)
     assert ec.equivariance_error(network, images, "hue5").max() < 1e-13
+
+
+def test_a_device_without_float64_is_measured_as_exactly():
+    network, images = stack("hue3"), torch.rand(2, 3, 16, 16)
+    reds = ec.equivariance_error(lambda x: x[:, 0], images, "hue3")
+    with WithoutFloat64():
+        network, images = network.to(DEVICE), images.to(DEVICE)
+        assert all(error.max() < 1e-5 for error in ec.equivariance_error(network, images, "hue3", layers=True).values())
+        assert torch.equal(ec.equivariance_error(lambda x: x[:, 0], images, "hue3"), reds)
 
 
 def test_it_is_the_ratio_of_the_paper():

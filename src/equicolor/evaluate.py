@@ -42,7 +42,7 @@ class Evaluation:
 
     def add(self, probabilities: Tensor, labels: Tensor) -> "Evaluation":
         """With these predictions counted too: ``(N, K)`` and ``(N,)``."""
-        probabilities, labels = probabilities.double().cpu(), labels.cpu()
+        probabilities, labels = probabilities.cpu().double(), labels.cpu()
         count = len(self.classes)
         confidence, predicted = probabilities.max(1)
         confusion = torch.bincount(labels * count + predicted, minlength=count**2).view(count, count)

@@ -173,7 +173,7 @@ def _relative_error(moved: Tensor, still: Tensor, element: Element, group: Group
         if fill == "overlap":
             known = group.overlap(element).to(still.device).repeat_interleave(batch)
             still, moved = still[known], moved[known]
-    still, moved = still.double(), moved.double()
+    still, moved = still.cpu().double(), moved.cpu().double()  # there, as not every device has float64
     difference, total = (moved - still).norm().item(), (moved + still).norm().item()
     if difference == 0:
         return 0.0

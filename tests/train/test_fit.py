@@ -18,34 +18,19 @@ import equicolor as ec
 from equicolor.train import DivergedError, Recipe, Run, StoppedError, TrainingError, fit, resume
 from equicolor.train import _fit as fit_module
 from equicolor.train._checkpoints import Checkpoints
-from runs import SMALL, assert_identical, finish, start, torchrun, weights
+from runs import SMALL, assert_identical, fail, finish, start, stop_at, torchrun, weights
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The small run, never interrupted."""
+    torch.set_num_threads(1)  # as the tests have, which come after this
     return fit(SMALL, tmp_path_factory.mktemp("whole") / "run", quiet=True)
 
 
 def rows(folder):
     with (folder / "metrics.csv").open() as file:
         return [{k: v for k, v in row.items() if k != "images_per_second"} for row in csv.DictReader(file)]
-
-
-def stop_at(monkeypatch, step, action):
-    """Does something in the middle of a run, before a step."""
-    original = fit_module._Session._one_step
-
-    def one_step(self, parts):
-        if self.step == step:
-            action(self)
-        return original(self, parts)
-
-    monkeypatch.setattr(fit_module._Session, "_one_step", one_step)
-
-
-def fail(session):
-    raise KeyboardInterrupt
 
 
 # -------------------------------------------------------------------------------------------------- what a run leaves
@@ -58,6 +43,9 @@ def test_a_run_leaves_everything_needed_to_understand_and_repeat_it(whole):
     assert begun["command"]
     assert "equicolor" in begun["git"]
     assert [row["step"] for row in rows(whole.folder)] == ["2", "4", "6", "8", "10", "12", "12"]
+    recorded = json.loads((whole.folder / "data.json").read_text())
+    assert recorded["training"]["train"]["count"] == 96
+    assert recorded["testing"]["test_b"]["classes"] == list("0123456789")
     assert whole.results["test_b"].keys() == {"loss", "error"}
     assert whole == Run.read(whole.folder)
 
@@ -174,10 +162,46 @@ def test_a_damaged_checkpoint_is_not_picked_up(tmp_path, whole, monkeypatch):
     assert newest.name.startswith("step-000000008")
     newest.write_bytes(newest.read_bytes()[:-1000])
     (folder / "checkpoints" / "step-000000010.partial").write_bytes(b"half")
-    with pytest.warns(UserWarning, match="damaged"):
+    with pytest.warns(UserWarning, match=f"{newest.name} is damaged.*goes on from step 4"):
         run = resume(folder, quiet=True)
     assert_identical(weights(run.folder), weights(whole.folder))
     assert not list((folder / "checkpoints").glob("*.partial"))
+    assert list((folder / "checkpoints").glob("*.damaged"))
+
+
+def test_a_checkpoint_damaged_at_the_very_end_does_not_pass_for_an_earlier_network(tmp_path, whole, monkeypatch):
+    folder, export = tmp_path / "run", fit_module._Session._export
+
+    def damage_and_export(self):
+        newest = self.checkpoints.newest()
+        newest.write_bytes(newest.read_bytes()[:-1])
+        export(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fit_module._Session, "_export", damage_and_export)
+        with pytest.raises(TrainingError, match=f"of step 12, is damaged: equicolor train --resume {folder}"):
+            fit(SMALL, folder, quiet=True)
+    with pytest.warns(UserWarning, match="goes on from step 8"):
+        assert_identical(weights(resume(folder, quiet=True).folder), weights(whole.folder))
+
+
+def test_a_disk_that_cannot_read_the_checkpoint_now_leaves_the_run_as_it_was(tmp_path, whole, monkeypatch):
+    folder = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        stop_at(patch, 10, fail)
+        with pytest.raises(KeyboardInterrupt):
+            fit(SMALL, folder, quiet=True)
+    before = sorted((folder / "checkpoints").iterdir())
+
+    def unreadable(path):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("equicolor.train._checkpoints._sha256", unreadable)
+        with pytest.raises(TrainingError, match=r"cannot read the checkpoint .*Input/output error.*try again"):
+            resume(folder, quiet=True)
+    assert sorted((folder / "checkpoints").iterdir()) == before
+    assert_identical(weights(resume(folder, quiet=True).folder), weights(whole.folder))
 
 
 def test_resuming_a_finished_run_changes_nothing(whole):

@@ -6,6 +6,7 @@ True
 """
 
 from equicolor.data._errors import CorruptImageError, DataNotFoundError
+from equicolor.data._fingerprint import Fingerprint
 from equicolor.data._imageset import Batch, ImageSet, collate
 from equicolor.data._load import list_datasets, load
 from equicolor.data.augment import Augment
@@ -16,6 +17,7 @@ __all__ = [
     "Batch",
     "CorruptImageError",
     "DataNotFoundError",
+    "Fingerprint",
     "ImageSet",
     "Shift",
     "collate",

@@ -10,8 +10,9 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from equicolor.data._errors import CorruptImageError
+from equicolor.data._fingerprint import Fingerprint, sha256
 from equicolor.data._random import permutation
-from equicolor.data._sources import Encoded, Held, Source, hold
+from equicolor.data._sources import Encoded, Held, Source, hold, numbers, spread
 from equicolor.data.shift import Shift
 
 Task: TypeAlias = Literal["classification", "segmentation"]
@@ -107,6 +108,22 @@ class ImageSet(Dataset[Batch]):
     def skipped(self) -> int:
         """How many images those are."""
         return sum(int(source.unreadable.sum()) for source in self.origin)
+
+    def fingerprint(self) -> Fingerprint:
+        """Which images these are, to be kept and compared: counts, classes and digests of names, sizes and labels.
+
+        Files are not read, only asked for their sizes; of sets that are no image files, a few images are.
+        """
+        rows = self.original_rows
+        if self.origin:
+            names = [source.names(rows) for source in self.origin]
+            contents = [source.contents(rows) for source in self.origin]
+        else:
+            sources = [self.source] if self.masks is None else [self.source, self.masks]
+            names = [numbers(rows)]
+            contents = [source.read(spread(self.rows))[0].numpy().tobytes() for source in sources]
+        labels = sha256([numbers(self.labels)])
+        return Fingerprint(len(self), self.classes, self.image_size, labels, sha256(names), sha256(contents))
 
     # ---------------------------------------------------------------------------------------------- fetching
 

@@ -5,7 +5,7 @@ the positions in ``rows`` that could be read: all of them, unless unreadable ima
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
@@ -78,6 +78,14 @@ class Encoded:
         """What to call an image in an error."""
         raise NotImplementedError
 
+    def names(self, rows: Tensor) -> bytes:
+        """What the images of ``rows`` are called in their release, one after another."""
+        return numbers(rows)
+
+    def contents(self, rows: Tensor) -> bytes:
+        """What tells the images of ``rows`` from others, cheaply: none is decoded."""
+        raise NotImplementedError
+
     def _data(self, rows: list[int]) -> Sequence[bytes | Path]:
         raise NotImplementedError
 
@@ -121,20 +129,44 @@ class Files(Encoded):
     def name(self, row: int) -> str:
         return str(self.path(row))
 
+    def names(self, rows: Tensor) -> bytes:
+        return b"\0".join(self._names[rows.numpy()].tolist())
+
+    def contents(self, rows: Tensor) -> bytes:
+        """The sizes of the files: one question to the file system each, several at once, as a network answers late."""
+        with ThreadPoolExecutor(16) as pool:
+            return b"".join(pool.map(self._sizes, torch.split(rows, 4096)))
+
+    def _sizes(self, rows: Tensor) -> bytes:
+        return numbers(torch.tensor([_size(path) for path in self._files(rows)], dtype=torch.long))
+
+    def _files(self, rows: Tensor) -> Iterable[bytes | Path]:
+        """What ``rows`` are read from; in bytes, as a million paths would take seconds to make."""
+        folder = os.fsencode(self.folder)
+        return (os.path.join(folder, name) for name in self._names[rows.numpy()].tolist())
+
     def _data(self, rows: list[int]) -> Sequence[bytes | Path]:
         return [self.path(row) for row in rows]
 
 
 class Drawn(Files):
-    """Masks drawn from annotation files: ``draw(file, how)`` gives one ``(S, S, 1)``."""
+    """Masks drawn from annotation files: ``draw(image, how)`` gives one ``(S, S, 1)``, from ``annotation(image)``."""
 
     channels = 1
 
     def __init__(
-        self, folder: Path, names: Sequence[str], how: Decoding, draw: Callable[[Path, Decoding], NDArray[np.uint8]]
+        self,
+        folder: Path,
+        names: Sequence[str],
+        how: Decoding,
+        draw: Callable[[Path, Decoding], NDArray[np.uint8]],
+        annotation: Callable[[Path], Path],
     ):
         super().__init__(folder, names, how)
-        self._draw = draw
+        self._draw, self._annotation = draw, annotation
+
+    def _files(self, rows: Tensor) -> Iterable[bytes | Path]:
+        return (self._annotation(self.path(row)) for row in rows.tolist())
 
     def _decode(self, data: bytes | Path, row: int) -> NDArray[np.uint8]:
         return self._draw(self.path(row), self.how)
@@ -150,6 +182,11 @@ class Table(Encoded):
     def name(self, row: int) -> str:
         path = self._table[row][self._column].get("path")
         return f"row {row} of {self._title}" + (f" ({path})" if path else "")
+
+    def contents(self, rows: Tensor) -> bytes:
+        """A few of the images, still encoded."""
+        cells = self._data(spread(rows).tolist())
+        return b"\0".join(cell if isinstance(cell, bytes) else cell.read_bytes() for cell in cells)
 
     def _data(self, rows: list[int]) -> Sequence[bytes | Path]:
         cells = self._table[rows][self._column]
@@ -252,6 +289,28 @@ class Resized:
     def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         images, kept = self._source.read(rows)
         return resized(images, self.image_size), kept
+
+
+def spread(rows: Tensor, most: int = 16) -> Tensor:
+    """A few of the rows, from the first to the last.
+
+    >>> spread(torch.arange(100), most=4).tolist()
+    [0, 33, 66, 99]
+    """
+    return rows if len(rows) <= most else rows[torch.arange(most) * (len(rows) - 1) // (most - 1)]
+
+
+def numbers(values: Tensor) -> bytes:
+    """Whole numbers as the same bytes on every machine."""
+    return values.numpy().astype("<i8").tobytes()
+
+
+def _size(path: bytes | Path) -> int:
+    """The size of a file in bytes; -1 of one that the set lists and that is not there."""
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return -1
 
 
 def hold(source: Source, rows: Tensor, rows_at_once: int = 256) -> tuple[Held, Tensor]:

@@ -1,7 +1,8 @@
 """Checkpoints that are there completely or not at all.
 
 A checkpoint is written under another name, forced onto the disk, and renamed: a name that can be seen stands for a file
-that was finished. The name ends in the file's SHA-256, so that damage after that is noticed too.
+that was finished. The name ends in the file's SHA-256, so that damage after that is noticed too. What is damaged is
+never deleted for that: the disk may give it back another time.
 """
 
 import errno
@@ -17,6 +18,8 @@ from equicolor.train._errors import TrainingError
 _NAME = re.compile(r"step-(\d+)-([0-9a-f]{64})\.pt")
 #: How the names of unfinished and passing files end.
 PARTIAL = ".partial"
+#: What is added to the names of those that were passed over.
+DAMAGED = ".damaged"
 
 
 class Checkpoints:
@@ -31,18 +34,37 @@ class Checkpoints:
         self.folder, self.keep = folder, keep
 
     def newest(self) -> Path | None:
-        """The newest one that is undamaged."""
+        """The newest one that is undamaged. This is a question: no file is touched.
+
+        Raises:
+            TrainingError: one cannot be read now, which does not say that it is damaged.
+        """
+        return next((path for path in self._all() if _is_whole(path)), None)
+
+    def to_go_on_from(self) -> Path | None:
+        """:meth:`newest`. Damaged ones that it passes over are set aside under another name, with a warning."""
+        found = self.newest()
         for path in self._all():
-            if _sha256(path) == _parts(path)[1]:
-                return path
-            warnings.warn(f"{path.name} is damaged, an earlier checkpoint is used", stacklevel=2)
-            path.unlink()
-        return None
+            if path == found:
+                break
+            aside = path.with_name(path.name + DAMAGED)
+            os.replace(path, aside)
+            warnings.warn(
+                f"{path.name} is damaged: it is kept as {aside.name}, and the run goes on from "
+                + (f"step {_parts(found)[0]:,}" if found else "its start"),
+                stacklevel=2,
+            )
+        return found
 
     def latest_step(self) -> int | None:
-        """The step of the newest one."""
+        """The step of the newest one, damaged or not."""
         paths = self._all()
         return _parts(paths[0])[0] if paths else None
+
+    def size(self) -> int:
+        """The bytes of the newest one, damaged or not; 0 where there is none."""
+        paths = self._all()
+        return paths[0].stat().st_size if paths else 0
 
     def partial(self, step: int) -> Path:
         """Where to write the checkpoint of a step, before :meth:`finish` names it."""
@@ -51,14 +73,24 @@ class Checkpoints:
     def finish(self, step: int) -> Path:
         """Names what was written to :meth:`partial`, and removes those that are no longer needed."""
         partial = self.partial(step)
-        with partial.open("rb") as file:
+        with partial.open("r+b") as file:  # Windows synchronises only what could be written
             os.fsync(file.fileno())
         path = self.folder / f"step-{step:09}-{_sha256(partial)}.pt"
         os.replace(partial, path)
         _sync_folder(self.folder)
-        for old in self._all()[self.keep :]:
-            old.unlink()
+        self._remove_old(path)
         return path
+
+    def _remove_old(self, written: Path) -> None:
+        """Removes what is older than the last ``keep`` good ones. Where nothing is too many, nothing is read."""
+        paths, good = self._all(), 0
+        if len(paths) <= self.keep:
+            return
+        for path in paths:
+            if good == self.keep:
+                path.unlink()
+            elif path == written or _is_surely_whole(path):
+                good += 1
 
     def remove_partial(self) -> None:
         """Removes what an interrupted run left unfinished."""
@@ -120,9 +152,29 @@ def _parts(path: Path) -> tuple[int, str]:
     return int(match[1]), match[2]
 
 
+def _is_whole(path: Path) -> bool:
+    try:
+        return _sha256(path) == _parts(path)[1]
+    except OSError as error:
+        raise TrainingError(
+            f"cannot read the checkpoint {path}: {error.strerror or error}. It is left as it is: try again, or move it "
+            "elsewhere to go on from the one before"
+        ) from error
+
+
+def _is_surely_whole(path: Path) -> bool:
+    try:
+        return _is_whole(path)
+    except TrainingError:
+        return False
+
+
 def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -11,7 +11,7 @@ import torch
 from lightning.pytorch import LightningDataModule
 from torch.utils.data import DataLoader, Sampler
 
-from equicolor.data import Batch, ImageSet, collate, load
+from equicolor.data import Batch, Fingerprint, ImageSet, collate, load
 from equicolor.data._imageset import WholeBatches
 from equicolor.data._load import MEMORY_LIMIT
 from equicolor.data._random import permutation
@@ -104,6 +104,13 @@ class ImageData(LightningDataModule):
         images = load(self.recipe.data, split=split, **{**arguments, "in_memory": False}).sample(size)
         fits = size * 3 * images.image_size**2 <= MEMORY_LIMIT
         return images.in_memory() if arguments.get("in_memory", fits) else images
+
+    def fingerprints(self) -> dict[str, dict[str, Fingerprint]]:
+        """Which images these are: ``{"training": {split: …}, "testing": {split: …}}``."""
+        return {
+            "training": {self.recipe.train_split: self.train.fingerprint()},
+            "testing": {split: images.fingerprint() for split, images in self.tests.items()},
+        }
 
     @property
     def steps_per_epoch(self) -> int:

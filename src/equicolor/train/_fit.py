@@ -28,15 +28,16 @@ from equicolor.train._norm import share_batch_norms
 from equicolor.train._progress import Bar, print_results
 from equicolor.train._recipe import Recipe
 from equicolor.train._record import Metrics, record_environment
-from equicolor.train._run import CHECKPOINTS, ENVIRONMENT, LOCK, MODEL, RECIPE, RESULTS, Run, read_recipe
+from equicolor.train._run import CHECKPOINTS, DATA, ENVIRONMENT, LOCK, MODEL, RECIPE, RESULTS, Run, read_recipe
+from equicolor.train._same_data import check_data, record_data
 from equicolor.train._signals import asked_to_stop
 
 
 def fit(recipe: Recipe, folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
     """Trains by a recipe, into a folder that is new or empty.
 
-    The folder then holds ``recipe.yaml``, ``environment.json``, ``metrics.csv``, ``tensorboard/``, ``checkpoints/``,
-    ``results.json`` and ``model/``, which :func:`equicolor.from_pretrained` reads.
+    The folder then holds ``recipe.yaml``, ``data.json``, ``environment.json``, ``metrics.csv``, ``tensorboard/``,
+    ``checkpoints/``, ``results.json`` and ``model/``, which :func:`equicolor.from_pretrained` reads.
 
     Args:
         recipe: what and how.
@@ -55,6 +56,10 @@ def resume(folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
     """Goes on with the run in a folder where it stopped, to the weights it would have had without stopping.
 
     A finished run is returned as it is.
+
+    Raises:
+        TrainingError: there is no run in the folder, or its images are no longer those that it started with; and what
+            :func:`fit` raises.
     """
     folder = Path(folder).expanduser()
     recipe = read_recipe(folder)
@@ -69,6 +74,7 @@ class _Session:
     def __init__(self, recipe: Recipe, folder: Path, fresh: bool, quiet: bool) -> None:
         self.recipe, self.folder, self.fresh, self.quiet = recipe, folder, fresh, quiet
         self.step, self.saved, self.seconds = 0, 0, 0.0
+        self.newest: Path | None = None
         self.metrics: Metrics | None = None
         self.results: dict[str, dict[str, float]] = {}
 
@@ -130,7 +136,7 @@ class _Session:
 
     def _restore_or_start(self) -> None:
         self._on_first(self._start_folder)
-        path = self.fabric.broadcast(self.checkpoints.newest() if self.first else None)
+        path = self.fabric.broadcast(self.newest)
         if path is None:
             self._save()  # now, so that a disk without room for it is noticed now
         else:
@@ -142,18 +148,21 @@ class _Session:
 
     def _start_folder(self) -> None:
         """From here on the folder holds a run: data and network are there, and can be trained."""
+        data = self.data.fingerprints()
+        check_data(self.folder / DATA, data)
         try:
             if self.fresh:
                 write_atomically(self.folder / RECIPE, self.recipe.to_yaml())
+            record_data(self.folder / DATA, data)
             self.checkpoints.folder.mkdir(exist_ok=True)
             self.checkpoints.remove_partial()
+            self.newest = self.checkpoints.to_go_on_from()
         except OSError as error:
             raise disk_trouble(error, self.folder, "write the run into") from error
 
     def _record_start(self) -> None:
         try:
-            newest = self.checkpoints.newest()
-            needed = 0 if newest is None else 3 * newest.stat().st_size
+            needed = 3 * self.checkpoints.size()
             free = shutil.disk_usage(self.folder).free
             if free < needed:
                 raise TrainingError(
@@ -315,9 +324,13 @@ class _Session:
 
     def _export(self) -> None:
         """The trained network and the results, from the last checkpoint: whole, also where training was sharded."""
-        path = self.checkpoints.newest()
-        assert path is not None
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        path, steps = self.checkpoints.newest(), self.data.steps
+        state = None if path is None else torch.load(path, map_location="cpu", weights_only=True)
+        if state is None or state["step"] < steps:
+            raise TrainingError(
+                f"the last checkpoint, of step {steps:,}, is damaged: {resume_command(self.folder)} goes on from the "
+                "one before"
+            )
         model = new_model(self.recipe, self.data.train)
         model.load_state_dict(state["model"])
         classes = self.data.train.classes if self.recipe.task == "classification" else None

@@ -18,6 +18,8 @@ _OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
     "adamw": torch.optim.AdamW,
     "sgd": torch.optim.SGD,
 }
+#: Kinds of devices all of which have float64; Apple's have none, some of Intel's neither.
+_HAVE_FLOAT64 = ("cpu", "cuda")
 
 
 class Learner(LightningModule):
@@ -121,23 +123,34 @@ class Learner(LightningModule):
 
 
 class MeanLoss(Metric):
-    """The mean loss of all images. torchmetrics' mean forgets the weights where it is to let NaN through."""
+    """The mean loss of all images. torchmetrics' mean forgets the weights where it is to let NaN through.
+
+    The total is a float64 once there is any, where the device is known to have that. Elsewhere, as on Apple's, it is a
+    float32, and what its roundings took away is summed in ``lost``.
+    """
 
     total: Tensor
+    lost: Tensor
     count: Tensor
 
     def __init__(self) -> None:
         super().__init__()
-        for name in ("total", "count"):
-            self.add_state(name, torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
+        for name, dtype in (("total", torch.float32), ("lost", torch.float32), ("count", torch.long)):
+            self.add_state(name, torch.zeros((), dtype=dtype), dist_reduce_fx="sum")
 
     def update(self, loss: Tensor, count: int) -> None:
         """A mean loss of ``count`` images."""
-        self.total += loss * count
         self.count += count
+        part = loss * count
+        if part.device.type in _HAVE_FLOAT64:
+            self.total = self.total + part.double()
+            return
+        before, self.total = self.total, self.total + part
+        taken = self.total - before  # of the part; what is missing of either is exact (Knuth's two-sum)
+        self.lost = self.lost + (before - (self.total - taken)) + (part - taken)
 
     def compute(self) -> Tensor:
-        return self.total / self.count
+        return (self.total.cpu().double() + self.lost.cpu().double()) / self.count.cpu()
 
 
 def new_model(recipe: Recipe, train: ImageSet) -> Model:

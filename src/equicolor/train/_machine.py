@@ -12,6 +12,7 @@ from lightning.fabric import Fabric
 from lightning.fabric.strategies.ddp import DDPStrategy
 from lightning.fabric.strategies.fsdp import FSDPStrategy
 
+from equicolor._open import accelerator
 from equicolor.train._errors import TrainingError
 from equicolor.train._recipe import Recipe
 
@@ -46,7 +47,10 @@ def reproducible(deterministic: bool) -> Iterator[None]:
         determinism.fill_uninitialized_memory,
         torch.backends.cudnn.benchmark,
     )
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+    found = accelerator()
+    kind = "cuda" if found is None else found.type
+    devices = range(getattr(torch, kind).device_count())
+    with torch.random.fork_rng(devices, device_type=kind):
         try:
             if deterministic:
                 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

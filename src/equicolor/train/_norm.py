@@ -13,24 +13,28 @@ from equicolor.nn import BatchNorm2d
 
 
 class SharedBatchNorm2d(BatchNorm2d):
-    """``nn.BatchNorm2d`` that sees the batches of all processes as one. Parameters and statistics have its names."""
+    """``nn.BatchNorm2d`` that sees the batches of all processes as one. Parameters and statistics have its names.
+
+    Half precision is summed in float32, as by ``nn.BatchNorm2d``: float16 ends at 65504, bfloat16 has 8 bits.
+    """
 
     def forward(self, features: Tensor) -> Tensor:
         self._check_input_dim(features)
         shared = self.training or not self.track_running_stats
         if not shared or not dist.is_initialized() or dist.get_world_size() == 1:
             return super().forward(features)
-        count = torch.tensor([features.numel() / features.shape[1]], dtype=features.dtype, device=features.device)
+        wide = features.to(torch.promote_types(features.dtype, torch.float32))
+        count = torch.tensor([wide.numel() / wide.shape[1]], dtype=wide.dtype, device=wide.device)
         dist.all_reduce(count)
-        mean = _summed(features.sum((0, 2, 3))) / count
-        centred = features - mean[:, None, None]
+        mean = _summed(wide.sum((0, 2, 3))) / count
+        centred = wide - mean[:, None, None]
         # The squares of what is centred: the difference of two large sums would lose what float32 can hold.
         variance = _summed(centred.square().sum((0, 2, 3))) / count
         self._remember(mean.detach(), variance.detach() * (count / (count - 1)))
         scaled = centred * torch.rsqrt(variance + self.eps)[:, None, None]
         if self.affine:
             scaled = scaled * self.weight[:, None, None] + self.bias[:, None, None]
-        return scaled
+        return scaled.to(features.dtype)
 
 
 class _Sum(torch.autograd.Function):

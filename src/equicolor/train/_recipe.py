@@ -147,7 +147,7 @@ class Recipe:
                 "YAML file."
             )
         try:
-            content = yaml.safe_load(path.read_text())
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (UnicodeDecodeError, yaml.YAMLError) as error:
             raise ValueError(f"{path} is no readable YAML: {error}") from None
         if not isinstance(content, dict):
@@ -206,7 +206,8 @@ def list_recipes() -> dict[str, tuple[str, ...]]:
     'z2cnn'
     """
     return {
-        name: tuple(yaml.safe_load(path.read_text()).get("variants", {})) for name, path in _paper_recipes().items()
+        name: tuple(yaml.safe_load(path.read_text(encoding="utf-8")).get("variants", {}))
+        for name, path in _paper_recipes().items()
     }
 
 

@@ -14,7 +14,7 @@ from equicolor.train._checkpoints import resume_command
 from equicolor.train._errors import TrainingError
 from equicolor.train._recipe import Recipe
 
-RECIPE, ENVIRONMENT, RESULTS = "recipe.yaml", "environment.json", "results.json"
+RECIPE, DATA, ENVIRONMENT, RESULTS = "recipe.yaml", "data.json", "environment.json", "results.json"
 CHECKPOINTS, MODEL, LOCK = "checkpoints", "model", ".lock.partial"
 
 
@@ -58,4 +58,4 @@ def read_recipe(folder: Path) -> Recipe:
     path = folder / RECIPE
     if not path.is_file():
         raise TrainingError(f"there is no run in {folder}: no {RECIPE}")
-    return Recipe.from_dict(yaml.safe_load(path.read_text()))
+    return Recipe.from_dict(yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -44,7 +44,7 @@ def read(request: Request) -> Raw:
         raise DataNotFoundError(f"no folder Annotations in {folder}: unpack Annotations.tar of Caltech-101 there")
     assert isinstance(raw.source, Files)
     names = [raw.source.path(row).relative_to(folder).as_posix() for row in range(len(raw.source))]
-    return Raw(raw.source, raw.labels, raw.classes, masks=Drawn(folder, names, request.how, draw_mask))
+    return Raw(raw.source, raw.labels, raw.classes, masks=Drawn(folder, names, request.how, draw_mask, annotation))
 
 
 def annotation(image: Path) -> Path:
