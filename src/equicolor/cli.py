@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+from equicolor._tools.optional import require
 from equicolor.commands import COMMANDS
-from equicolor.data._lazy import require
 
 _DESCRIPTION = "Colour-equivariant networks: train, evaluate and use them."
 _COMPLETION = """\

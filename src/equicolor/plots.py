@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from equicolor.data._lazy import require
+from equicolor._tools.optional import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

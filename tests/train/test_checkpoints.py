@@ -7,9 +7,10 @@ import stat
 
 import pytest
 
+from equicolor._tools.files import write_text
 from equicolor.train import TrainingError
 from equicolor.train import _checkpoints as module
-from equicolor.train._checkpoints import Checkpoints, write_atomically
+from equicolor.train._checkpoints import Checkpoints
 
 
 @pytest.fixture
@@ -131,7 +132,7 @@ def test_what_is_forced_onto_the_disk_was_opened_for_writing(checkpoints, monkey
 
     monkeypatch.setattr(os, "fsync", recording)
     write(checkpoints, 1, b"whole")
-    write_atomically(checkpoints.folder / "results.json", "{}")
+    write_text(checkpoints.folder / "results.json", "{}", durable=True)
     assert len(modes) == 2
     assert all(mode in (os.O_WRONLY, os.O_RDWR) for mode in modes)
 

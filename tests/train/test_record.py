@@ -4,8 +4,9 @@ import subprocess
 
 import pytest
 
+from equicolor._tools.environment import git_commit
 from equicolor.train import TrainingError
-from equicolor.train._record import Metrics, git_commit
+from equicolor.train._record import Metrics
 
 
 def lines(folder):

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from equicolor.data._lazy import require
+from equicolor._tools.optional import require
 
 Bytes = npt.NDArray[np.uint8]
 

@@ -6,11 +6,11 @@ from typing import Any
 import torch
 
 from equicolor import color
+from equicolor._tools.optional import require
 from equicolor.bench import _pil
 from equicolor.bench._compile import compiling
 from equicolor.bench._timing import interleaved
 from equicolor.bench.networks import Mode
-from equicolor.data._lazy import require
 from equicolor.groups import Hue
 
 _PIL, _KORNIA = "PIL, 8 bit, one by one", "kornia, to HSV and back: one element"

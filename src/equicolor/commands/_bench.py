@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equicolor._output import complete_file, write_picture
+from equicolor._tools.files import complete_file, write_picture
 from equicolor.commands import _console as console
 
 

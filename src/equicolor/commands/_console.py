@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from equicolor.data._lazy import require
+from equicolor._tools.optional import require
 
 #: Of a table that goes to a file or a pipe, in characters.
 _WIDTH = 120

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from equicolor._output import complete_file, write_csv, write_picture
+from equicolor._tools.files import complete_file, write_csv, write_picture
 from equicolor.commands import _console as console
 from equicolor.commands._shared import DataSet
 

@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from equicolor._tools.optional import require
 from equicolor.data._errors import CorruptImageError
-from equicolor.data._lazy import require
 
 Fit: TypeAlias = Literal["crop", "stretch"]
 OnError: TypeAlias = Literal["raise", "skip"]

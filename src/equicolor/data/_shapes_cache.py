@@ -2,11 +2,11 @@
 
 import contextlib
 import os
-import uuid
 from pathlib import Path
 
 import numpy as np
 
+from equicolor._tools.files import complete_file
 from equicolor.data._shapes_geometry import ORIENTATIONS, SCALES, SHAPES, VERSION, Geometry, cast
 
 
@@ -48,12 +48,5 @@ def _read(path: Path, image_size: int) -> Geometry | None:
 
 
 def _write(path: Path, geometry: Geometry) -> None:
-    """Writes a file of its own and renames it, so that a reader beside another writer sees all of it or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{uuid.uuid4().hex}.partial")
-    try:
-        with temporary.open("xb") as file:
-            np.savez_compressed(file, coverage=geometry.coverage, luminance=geometry.luminance)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with complete_file(path) as file:  # so that a reader beside another writer sees all of it or none
+        np.savez_compressed(file, coverage=geometry.coverage, luminance=geometry.luminance)

@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from equicolor._tools.optional import require
 from equicolor.data._errors import CorruptImageError
 from equicolor.data._images import Decoding, decode, resized
-from equicolor.data._lazy import require
 from equicolor.data._random import uniform
 
 

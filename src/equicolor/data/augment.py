@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from equicolor import color
-from equicolor.data._lazy import require
+from equicolor._tools.optional import require
 from equicolor.data._random import key
 
 Operation: TypeAlias = Callable[[Tensor], Tensor]

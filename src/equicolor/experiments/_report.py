@@ -6,17 +6,13 @@ The report is one file that needs no other: its pictures are inside it.
 import base64
 import html
 import json
-import os
-import platform
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-
-import equicolor
-from equicolor._output import complete_file, png, write_csv, write_text
+from equicolor._open import chosen_device
+from equicolor._tools import environment
+from equicolor._tools.files import complete_file, png, write_csv, write_text
 from equicolor.experiments._experiment import Experiment, Outcome, Table
 
 QUICK = "Quick version: reduced data and training. Its numbers show that everything works, not how well."
@@ -54,13 +50,13 @@ def write_report(experiment: Experiment, outcome: Outcome, folder: Path, command
 
 
 def _environment() -> dict[str, Any]:
+    """The results' own: which machine it was matters less than that it was one such."""
+    versions = environment.versions()
+    about = environment.machine(chosen_device("auto"))
     return {
-        "equicolor": equicolor.__version__,
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
+        **{name: versions[name] for name in ("equicolor", "torch", "numpy", "python")},
+        "machine": f"{about['system']}, {about['cores']} cores",
+        "device": about["device"],
     }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from equicolor._output import write_text
+from equicolor._tools.files import write_text
 from equicolor.data import Augment, load
 from equicolor.data._whereabouts import original_file
 from equicolor.deploy import optimize_for_inference

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.optional import require
 from equicolor.data import ImageSet, load
-from equicolor.data._lazy import require
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
 from equicolor.experiments._five import FIVE
 from equicolor.experiments._tables import seeds_of

@@ -7,7 +7,7 @@
 ``fit(recipe, folder)`` trains into a folder that holds everything about the run, ``resume(folder)`` goes on with it.
 """
 
-from equicolor.data._lazy import require
+from equicolor._tools.optional import require
 
 require("lightning", "training")  # a clear word first, instead of a failing import further down
 

@@ -13,11 +13,10 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+from equicolor._tools.files import PARTIAL
 from equicolor.train._errors import TrainingError
 
 _NAME = re.compile(r"step-(\d+)-([0-9a-f]{64})\.pt")
-#: How the names of unfinished and passing files end.
-PARTIAL = ".partial"
 #: What is added to the names of those that were passed over.
 DAMAGED = ".damaged"
 
@@ -101,16 +100,6 @@ class Checkpoints:
         """Newest first."""
         paths = [path for path in self.folder.glob("*.pt") if _NAME.fullmatch(path.name)]
         return sorted(paths, key=lambda path: _parts(path)[0], reverse=True)
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Writes a text file that is there completely or not at all."""
-    partial = path.with_name(f".{path.name}{PARTIAL}")
-    with partial.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
 
 
 def disk_trouble(error: OSError, folder: Path, doing: str) -> TrainingError:

@@ -17,9 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from equicolor._tools.files import PARTIAL, write_text
 from equicolor.data._random import key
 from equicolor.files import save_pretrained
-from equicolor.train._checkpoints import PARTIAL, Checkpoints, disk_trouble, guarded, resume_command, write_atomically
+from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command
 from equicolor.train._data import ImageData
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError
 from equicolor.train._learner import Learner, new_model
@@ -152,10 +153,13 @@ class _Session:
         check_data(self.folder / DATA, data)
         try:
             if self.fresh:
-                write_atomically(self.folder / RECIPE, self.recipe.to_yaml())
+                write_text(self.folder / RECIPE, self.recipe.to_yaml(), durable=True)
             record_data(self.folder / DATA, data)
             self.checkpoints.folder.mkdir(exist_ok=True)
             self.checkpoints.remove_partial()
+            for path in self.folder.glob(f".*{PARTIAL}"):
+                if path.name != LOCK:
+                    path.unlink()
             self.newest = self.checkpoints.to_go_on_from()
         except OSError as error:
             raise disk_trouble(error, self.folder, "write the run into") from error
@@ -347,7 +351,7 @@ class _Session:
         }
         try:
             save_pretrained(model, self.folder / MODEL, classes)
-            write_atomically(self.folder / RESULTS, json.dumps(summary, indent=2) + "\n")
+            write_text(self.folder / RESULTS, json.dumps(summary, indent=2) + "\n", durable=True)
         except OSError as error:
             raise disk_trouble(error, self.folder, "write the trained model into") from error
 

@@ -1,25 +1,18 @@
 """What a run's folder says about it: the environment it ran in, and its metrics as it went."""
 
 import csv
-import datetime
-import importlib.metadata
 import json
 import os
-import platform
-import shlex
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-import equicolor
-from equicolor.train._checkpoints import write_atomically
+from equicolor._tools import environment
+from equicolor._tools.files import write_text
 from equicolor.train._errors import TrainingError
 
-_PACKAGES = ("torch", "numpy", "lightning", "torchmetrics", "kornia", "datasets")
 _LOGGERS = {"wandb": "WandbLogger", "mlflow": "MLFlowLogger", "comet": "CometLogger", "neptune": "NeptuneLogger"}
 
 
@@ -29,48 +22,22 @@ def record_environment(path: Path, step: int) -> None:
         starts = json.loads(path.read_text())["starts"]
     except (FileNotFoundError, ValueError, KeyError):
         starts = []
-    starts.append({"step": step, **environment()})
-    write_atomically(path, json.dumps({"starts": starts}, indent=2) + "\n")
+    starts.append({"step": step, **_environment()})
+    write_text(path, json.dumps({"starts": starts}, indent=2) + "\n", durable=True)
 
 
-def environment() -> dict[str, Any]:
-    """Versions, the git commit, the machine and the command."""
+def _environment() -> dict[str, Any]:
+    packages = environment.versions()
     return {
-        "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "command": shlex.join([sys.executable, *sys.argv]),
-        "python": platform.python_version(),
-        "equicolor": equicolor.__version__,
-        "git": {"equicolor": git_commit(Path(equicolor.__file__).parent), "here": git_commit(Path.cwd())},
-        "packages": {name: _version(name) for name in _PACKAGES},
-        "platform": platform.platform(),
-        "threads": torch.get_num_threads(),
+        "time": environment.now(),
+        "command": environment.command(),
+        "python": packages.pop("python"),
+        "equicolor": packages.pop("equicolor"),
+        "git": environment.commits(),
+        "packages": packages,
+        "machine": environment.machine(),
         "gpus": [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())],
     }
-
-
-def git_commit(folder: Path) -> str | None:
-    """The commit that a folder is at, with ``+changes`` if it differs from it; None outside of git."""
-    try:
-        commit = subprocess.run(
-            ["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True
-        )
-        status = subprocess.run(
-            ["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return commit.stdout.strip() + ("+changes" if status.stdout.strip() else "")
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 class Metrics:
@@ -121,7 +88,7 @@ def _cut(path: Path, columns: Sequence[str], start: int) -> None:
         with path.open(newline="", encoding="utf-8") as file:
             rows = [row for row in csv.DictReader(file) if _complete(row) and int(row["step"]) <= start]
     lines = [",".join(columns), *(",".join(row.get(column, "") for column in columns) for row in rows)]
-    write_atomically(path, "\n".join(lines) + "\n")
+    write_text(path, "\n".join(lines) + "\n", durable=True)
 
 
 def _complete(row: Mapping[str, str | None]) -> bool:

@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from equicolor._tools.files import write_text
 from equicolor.data import Fingerprint
-from equicolor.train._checkpoints import write_atomically
 from equicolor.train._errors import TrainingError
 
 #: ``{"training": {split: …}, "testing": {split: …}}``
@@ -19,7 +19,7 @@ Fingerprints = Mapping[str, Mapping[str, Fingerprint]]
 def record_data(path: Path, data: Fingerprints) -> None:
     """Writes what a run is trained and tested on."""
     content = {use: {split: found.to_dict() for split, found in splits.items()} for use, splits in data.items()}
-    write_atomically(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", durable=True)
 
 
 def check_data(path: Path, data: Fingerprints) -> None:

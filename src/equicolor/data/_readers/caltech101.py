@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from equicolor._tools.optional import require
 from equicolor.data._errors import CorruptImageError, DataNotFoundError
 from equicolor.data._images import Decoding, fitted
-from equicolor.data._lazy import require
 from equicolor.data._readers import Raw, Request
 from equicolor.data._readers.folder import class_folders
 from equicolor.data._sources import Drawn, Files

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from equicolor.data._lazy import require
+from equicolor._tools.optional import require
 from equicolor.data._readers import Raw, Request
 from equicolor.data._sources import Hdf5, Rendered, RenderedMasks
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from equicolor._tools.optional import require
 from equicolor.data._errors import DataNotFoundError
-from equicolor.data._lazy import require
 from equicolor.data._readers import Raw, Request
 from equicolor.data._readers._arrays import labels
 from equicolor.data._sources import Files

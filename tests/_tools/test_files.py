@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from equicolor._output import complete_file, write_csv, write_picture, write_text
+from equicolor._tools.files import complete_file, write_csv, write_picture, write_text
 from equicolor.plots import new_figure
 
 

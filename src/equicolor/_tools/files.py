@@ -9,12 +9,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
 
+#: How the names of unfinished files end.
+PARTIAL = ".partial"
+
 
 @contextmanager
-def complete_file(path: Path, mode: Literal["w", "wb"] = "wb") -> Iterator[IO[Any]]:
+def complete_file(path: Path, mode: Literal["w", "wb"] = "wb", durable: bool = False) -> Iterator[IO[Any]]:
     """A file to write, which takes its place under ``path`` only when the block ends well.
 
     What stood there before is kept until then. Links, devices and pipes stay what they are and are written through.
+
+    Args:
+        path: its name.
+        mode: ``"w"`` for text, in UTF-8, or ``"wb"``.
+        durable: wait until the disk has it, so that it also survives the machine.
     """
     text: dict[str, Any] = {"encoding": "utf-8", "newline": ""} if mode == "w" else {}
     if path.is_symlink() or (path.exists() and not path.is_file()):
@@ -22,11 +30,14 @@ def complete_file(path: Path, mode: Literal["w", "wb"] = "wb") -> Iterator[IO[An
             yield file
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PARTIAL, dir=path.parent)
     partial = Path(name)
     try:
         with os.fdopen(handle, mode, **text) as file:
             yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         partial.chmod(0o644)
         partial.replace(path)
     except BaseException:
@@ -48,9 +59,9 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]
     return path
 
 
-def write_text(path: Path, text: str) -> Path:
+def write_text(path: Path, text: str, durable: bool = False) -> Path:
     """A text file."""
-    with complete_file(path, "w") as file:
+    with complete_file(path, "w", durable) as file:
         file.write(text)
     return path
 
