@@ -122,6 +122,24 @@ def test_a_network_for_other_classes_is_refused(digits):
         evaluate(ec.create_model("segmenter"), digits)
 
 
+def test_one_logit_is_evaluated_on_two_classes_as_that_of_the_second(digits):
+    two = replace(digits.subset((digits.labels < 2).nonzero().flatten()), classes=("zero", "one"))
+    model = ec.create_model("z2cnn", None, num_classes=1).eval()
+    evaluation = evaluate(model, two)
+    with torch.no_grad():
+        predicted = (model(two[:].images)[:, 0] > 0).long()
+    assert evaluation.confusion.tolist() == [
+        [int(((two.labels == i) & (predicted == j)).sum()) for j in range(2)] for i in range(2)
+    ]
+    with pytest.raises(ValueError, match="2 classes apart, digits has 10"):
+        evaluate(model, digits)
+
+
+def test_predictions_of_other_classes_are_not_counted(digits):
+    with pytest.raises(ValueError, match="predictions of 2 classes, expected 10"):
+        evaluate(nn.Sequential(ec.create_model("z2cnn", None, num_classes=1)), digits)
+
+
 def test_a_segmentation_is_evaluated_pixel_by_pixel(digits):
     digits = digits.sample(3).in_memory()
     ink = (digits.source.images > 127).byte()

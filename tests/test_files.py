@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
+from lightning.fabric import Fabric
+from torch import distributed, nn
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 
 import equicolor as ec
 from equicolor import files
@@ -75,6 +77,60 @@ def test_any_other_network_is_loaded_into_one_of_the_same_make(tmp_path):
         ec.from_pretrained(tmp_path)
 
 
+# ---------------------------------------------------------------------------------------------- wrapped networks
+
+
+@pytest.fixture
+def process_group():
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    yield
+    distributed.destroy_process_group()
+
+
+def fsdp(model, **how):
+    return FullyShardedDataParallel(model, device_id=torch.device("cpu"), **how)
+
+
+WRAPPERS = {
+    "compile": torch.compile,
+    "data parallel": nn.DataParallel,
+    "DDP": nn.parallel.DistributedDataParallel,
+    "FSDP": fsdp,
+    "FSDP, original parameters": lambda model: fsdp(model, use_orig_params=True),
+    "FSDP of layers too": lambda model: fsdp(
+        model, auto_wrap_policy=lambda module, **_: isinstance(module, nn.Sequential)
+    ),
+    "fully_shard": fully_shard,
+    "Fabric": lambda model: Fabric(accelerator="cpu", devices=1).setup(model),
+    "compiled DDP": lambda model: torch.compile(nn.parallel.DistributedDataParallel(model)),
+    "DDP of compiled": lambda model: nn.parallel.DistributedDataParallel(torch.compile(model)),
+    "compiled FSDP": lambda model: torch.compile(fsdp(model)),
+    "Fabric of compiled": lambda model: Fabric(accelerator="cpu", devices=1).setup(torch.compile(model)),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+def test_a_wrapped_network_comes_back_without_its_wrapping(wrap, model, tmp_path, process_group):
+    expected = {name: value.clone() for name, value in model.state_dict().items()}
+    config, parameters = model.config, model.num_parameters
+    loaded = ec.from_pretrained(ec.save_pretrained(wrap(model), tmp_path, classes=["a", "b", "c"]))
+    card = read_card(tmp_path)
+    assert loaded.config == card["architecture"] == config
+    assert card["group"] == "hue4-sat3"
+    assert card["normalisation"]["mean"] == pytest.approx([0.4] * 3)
+    assert card["parameters"] in (parameters, None)
+    assert loaded.state_dict().keys() == expected.keys()
+    assert all(torch.equal(value, expected[name]) for name, value in loaded.state_dict().items())
+
+
+@pytest.mark.parametrize("wrap", [torch.compile, nn.DataParallel])
+def test_weights_are_loaded_into_a_wrapped_network(wrap, folder, model):
+    loaded = ec.from_pretrained(folder, model=wrap(ec.create_model(**model.config)))
+    assert isinstance(loaded, type(wrap(model)))
+    assert all(torch.equal(a, b) for a, b in zip(loaded.parameters(), model.parameters(), strict=True))
+
+
 # ---------------------------------------------------------------------------------------------- damage
 
 
@@ -116,6 +172,46 @@ def test_a_card_from_the_future_is_refused(folder):
 def test_a_card_that_describes_no_network_is_refused(folder):
     edit(folder, architecture={"name": "resnet9000"})
     with pytest.raises(ValueError, match=r"config\.json describes a network that cannot be built: unknown model"):
+        ec.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("group", ["hue100000", "hue64-sat3", "ceconv100000"])
+def test_a_card_cannot_ask_for_a_group_that_takes_long_to_build(folder, model, monkeypatch, group):
+    edit(folder, architecture=model.config | {"group": group})
+    monkeypatch.setattr(files, "create_model", lambda **_: pytest.fail("something was built"))
+    with pytest.raises(ValueError, match=rf"config\.json .*'{group}' has more than 128 elements.*model=\.\.\."):
+        ec.from_pretrained(folder)
+
+
+def test_a_large_group_of_ones_own_is_loaded_into(tmp_path, monkeypatch):
+    model = ec.create_model("z2cnn", group="hue5", width=2)
+    ec.save_pretrained(model, tmp_path)
+    monkeypatch.setattr(files, "MOST_ELEMENTS", 4)
+    with pytest.raises(ValueError, match="'hue5' has more than 4 elements"):
+        ec.from_pretrained(tmp_path)
+    loaded = ec.from_pretrained(tmp_path, model=ec.create_model("z2cnn", group="hue5", width=2))
+    assert torch.equal(next(loaded.parameters()), next(model.parameters()))
+
+
+@pytest.mark.parametrize("size", [{"width": 10**5}, {"width": 10**15}, {"num_classes": 10**9}])
+def test_a_card_cannot_ask_for_more_memory_than_its_weights_take(folder, model, monkeypatch, size):
+    built = []
+
+    def create_model(**architecture):
+        built.append(ec.create_model(**architecture))
+        return built[-1]
+
+    monkeypatch.setattr(files, "create_model", create_model)
+    edit(folder, architecture=model.config | size)
+    with pytest.raises(ValueError, match=r"does not fit the network|cannot be built"):
+        ec.from_pretrained(folder)
+    assert all(parameter.is_meta for network in built for parameter in network.parameters())
+
+
+@pytest.mark.parametrize("architecture", ["z2cnn", ["z2cnn"], 3, {"name": "z2cnn", "group": 3}])
+def test_a_card_whose_architecture_is_no_arguments_is_refused(folder, architecture):
+    edit(folder, architecture=architecture)
+    with pytest.raises(ValueError, match=r"config\.json describes a network that cannot be built"):
         ec.from_pretrained(folder)
 
 
@@ -173,6 +269,14 @@ def test_what_could_not_be_read_back_is_not_written(model, tmp_path):
 def test_bad_classes_are_refused(model, tmp_path):
     with pytest.raises(ValueError, match="2 names of classes for a model with 3"):
         ec.save_pretrained(model, tmp_path, classes=["a", "b"])
+
+
+def test_one_logit_takes_one_name_or_two(tmp_path):
+    model = ec.create_model("z2cnn", None, num_classes=1, width=2)
+    for classes in (["dog"], ["cat", "dog"]):
+        assert read_card(ec.save_pretrained(model, tmp_path, classes))["classes"] == classes
+    with pytest.raises(ValueError, match="3 names of classes for a model with 1"):
+        ec.save_pretrained(model, tmp_path, classes=["a", "b", "c"])
 
 
 # ---------------------------------------------------------------------------------------------- the hub

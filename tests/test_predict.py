@@ -6,6 +6,7 @@ import torch
 from PIL import Image
 
 import equicolor as ec
+from equicolor._open import open_model
 from equicolor.data import load
 from equicolor.predict import file_batches, find_images, predict, set_batches
 
@@ -67,3 +68,30 @@ def test_a_prediction_is_the_likeliest_class_with_its_probability():
 def test_a_network_that_gives_maps_cannot_predict():
     with pytest.raises(ValueError, match="takes a classifier"):
         list(predict(ec.create_model("segmenter").eval(), [(["x"], torch.rand(1, 3, 32, 32))], ["a"]))
+
+
+@pytest.mark.parametrize("classes", [["x"], ["not x", "x"]])
+def test_one_logit_tells_two_classes_apart_and_speaks_for_the_second(classes):
+    class Logit(torch.nn.Linear):
+        def forward(self, images):
+            return images[:, :1, 0, 0]
+
+    images = torch.tensor([2.0, -1.0]).view(2, 1, 1, 1).expand(2, 3, 4, 4)
+    found = list(predict(Logit(1, 1), [(["a", "b"], images)], classes))
+    assert [p.label for p in found] == ["x", "not x"]
+    assert [p.probability for p in found] == pytest.approx([0.880797, 0.731059], abs=1e-5)
+
+
+@pytest.mark.parametrize(("names", "label"), [(None, "1"), (["x"], "x"), (["y", "x"], "x")])
+def test_a_saved_classifier_of_one_logit_predicts(names, label, tmp_path):
+    model = ec.create_model("z2cnn", None, num_classes=1)
+    torch.nn.init.constant_(model.layers[-1].bias, 5.0)
+    opened = open_model(ec.save_pretrained(model, tmp_path, names), "cpu")
+    (found,) = predict(opened.model, [(["a"], torch.rand(1, 3, 28, 28))], opened.classes)
+    assert found.label == label
+
+
+def test_names_that_are_not_those_of_the_classes_are_refused():
+    model = ec.create_model("z2cnn", None, num_classes=3).eval()
+    with pytest.raises(ValueError, match="2 names for the 3 classes"):
+        list(predict(model, [(["a"], torch.rand(1, 3, 28, 28))], ["a", "b"]))

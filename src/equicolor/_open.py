@@ -35,8 +35,8 @@ class Opened:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The names of the logits; numbers where the card has no names."""
-        return tuple(self.card.get("classes") or map(str, range(int(self.architecture["num_classes"]))))
+        """The names of the logits, or of the two classes that one tells apart; numbers where the card has no names."""
+        return tuple(self.card.get("classes") or map(str, range(max(2, int(self.architecture["num_classes"])))))
 
     @property
     def image_size(self) -> int:

@@ -44,6 +44,8 @@ class Evaluation:
         """With these predictions counted too: ``(N, K)`` and ``(N,)``."""
         probabilities, labels = probabilities.cpu().double(), labels.cpu()
         count = len(self.classes)
+        if probabilities.shape[1] != count:
+            raise ValueError(f"got predictions of {probabilities.shape[1]} classes, expected {count}")
         confidence, predicted = probabilities.max(1)
         confusion = torch.bincount(labels * count + predicted, minlength=count**2).view(count, count)
         # Bins are closed above: a confidence of 1 belongs to the last, one of exactly 2/15 to the second.
@@ -89,7 +91,8 @@ def evaluate(model: nn.Module, images: ImageSet, batch_size: int = 256, advance:
     """The predictions of ``model`` on ``images``, counted.
 
     Args:
-        model: from RGB images to logits, ``(B, classes)`` or, for segmentation, ``(B, classes, H, W)``.
+        model: from RGB images to logits, ``(B, classes)`` or, for segmentation, ``(B, classes, H, W)``. A single logit
+            tells two classes apart, and speaks for the second.
         images: a labelled set, see :func:`equicolor.data.load`.
         batch_size: how many images at once.
         advance: is told of each batch how many images it had, for a progress bar.
@@ -173,8 +176,9 @@ def _check_classes(model: nn.Module, images: ImageSet) -> None:
     segments = config["name"] == "segmenter"
     if segments != (images.task == "segmentation"):
         raise ValueError(f"{config['name']} cannot be evaluated on a set loaded for {images.task}")
-    if not segments and config["num_classes"] != images.num_classes:
+    told_apart = max(2, config["num_classes"])  # a single logit is two classes
+    if not segments and told_apart != images.num_classes:
         raise ValueError(
-            f"the model tells {config['num_classes']} classes apart, {images.name} has {images.num_classes}: it was "
-            "trained on another set"
+            f"the model tells {told_apart} classes apart, {images.name} has {images.num_classes}: it was trained on "
+            "another set"
         )

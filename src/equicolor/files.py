@@ -1,12 +1,14 @@
 """Files one can trust: a network's weights as safetensors beside a card in JSON, in a folder or on the hub.
 
 A folder holds ``model.safetensors`` and ``config.json``, the names that the Hugging Face hub knows. Reading executes
-nothing. The card carries the checksum of the weights, so that the two are never mistaken for each other's.
+nothing, and builds nothing that is larger than the weights in the file. The card carries the checksum of the weights,
+so that the two are never mistaken for each other's.
 """
 
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,33 +17,43 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from equicolor._wrapped import unwrapped
+from equicolor.groups import group as as_group
 from equicolor.models import Model, create_model
 from equicolor.nn import Lift
 
 WEIGHTS, CARD = "model.safetensors", "config.json"
 _FORMAT = 1
+#: The elements of the largest group that is built because a file says so. A network of your own may have more.
+MOST_ELEMENTS = 128
 
 
 def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: Sequence[str] | None = None) -> Path:
     """Writes ``model`` into ``folder``, so that :func:`from_pretrained` gives it back.
 
-    Files are complete when they appear under their names; what stood there before is replaced only then.
+    Files are complete when they appear under their names; what stood there before is replaced only then. What
+    torch.compile, DataParallel, DDP, FSDP and lightning's Fabric wrapped is saved without them. Where FSDP keeps a part
+    of the network in each process, all of them must call this.
 
     Args:
         model: a network of :func:`create_model`; or any other, whose architecture the reader then has to provide.
         folder: made where it does not exist.
-        classes: the names of the logits, for whoever uses the model.
+        classes: the names of the logits, for whoever uses the model. Of a single logit, the name of the class that it
+            speaks for, or the names of both that it tells apart, that one second.
     """
     from equicolor import __version__
 
     safetensors = _needed("safetensors.torch")
-    config = model.config if isinstance(model, Model) else None
-    if isinstance(classes, str):
-        raise TypeError(f"classes takes a name for each class, in a list, got {classes!r}")
-    if classes is not None and config is not None and len(classes) != config["num_classes"]:
-        raise ValueError(f"got {len(classes)} names of classes for a model with {config['num_classes']}")
     if not isinstance(model, nn.Module):
         raise TypeError(f"expected a network, a torch.nn.Module, got {type(model).__name__}")
+    network = unwrapped(model)
+    config = network.config if isinstance(network, Model) else None
+    if isinstance(classes, str):
+        raise TypeError(f"classes takes a name for each class, in a list, got {classes!r}")
+    if classes is not None and config is not None:
+        count = config["num_classes"]
+        if len(classes) not in ((1, 2) if count == 1 else (count,)):
+            raise ValueError(f"got {len(classes)} names of classes for a model with {count}")
     state = _state(model)
     if config is not None:
         _check_as_built(config, state)
@@ -53,10 +65,10 @@ def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: S
         "library_version": __version__,
         "format": _FORMAT,
         "architecture": config,
-        "group": config["group"] if config else _name_of_group(model),
+        "group": config["group"] if config else _name_of_group(network),
         "classes": None if classes is None else list(map(str, classes)),
-        "normalisation": _normalisation(model),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "normalisation": _normalisation(network),
+        "parameters": _number_of_parameters(network, state),
         "sha256": hashlib.sha256(weights).hexdigest(),
     }
     _write({folder / WEIGHTS: weights, folder / CARD: (json.dumps(card, indent=2) + "\n").encode()})
@@ -68,12 +80,13 @@ def from_pretrained(
 ) -> nn.Module:
     """The network that :func:`save_pretrained` wrote, in eval mode, on the CPU.
 
-    Only JSON and tensors are read: nothing from the files is executed.
+    Only JSON and tensors are read: nothing from the files is executed. And nothing is built that is larger than the
+    weights in the file, or on a group of more than 128 elements, which would take long.
 
     Args:
         folder_or_hub_id: a folder, or ``"owner/name"`` of a repository on the Hugging Face hub.
         model: the network to load the weights into, where the card names no architecture of :func:`create_model`: one
-            made by :func:`convert`, say.
+            made by :func:`convert`, say, or on a larger group.
         revision: a branch, tag or commit on the hub.
 
     Raises:
@@ -82,9 +95,13 @@ def from_pretrained(
     """
     folder = _folder(folder_or_hub_id, revision)
     card = read_card(folder)
+    weights = _weights(folder / WEIGHTS, card.get("sha256"))
     if model is None:
+        with torch.device("meta"):  # takes no memory, whatever sizes the card asks for
+            _check_fits(_built(card, folder / CARD), weights, folder / WEIGHTS)
         model = _built(card, folder / CARD)
-    _load(model, folder / WEIGHTS, card.get("sha256"))
+    _check_fits(unwrapped(model), weights, folder / WEIGHTS)
+    unwrapped(model).load_state_dict(weights)
     return model.eval()
 
 
@@ -98,7 +115,7 @@ def push_to_hub(model: nn.Module, hub_id: str, classes: Sequence[str] | None = N
     api.create_repo(hub_id, exist_ok=True, private=options.pop("private", None))
     with tempfile.TemporaryDirectory() as folder:
         save_pretrained(model, folder, classes)
-        (Path(folder) / "README.md").write_text(_model_card(hub_id, model))
+        (Path(folder) / "README.md").write_text(_model_card(hub_id, unwrapped(model)))
         return str(api.upload_folder(repo_id=hub_id, folder_path=folder, **options))
 
 
@@ -146,12 +163,23 @@ def _built(card: dict[str, Any], path: Path) -> Model:
             "give it: from_pretrained(folder, model=...)"
         )
     try:
+        _check_order(**architecture)
         return create_model(**architecture)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"{path} describes a network that cannot be built: {error}") from None
 
 
-def _load(model: nn.Module, path: Path, checksum: str | None) -> None:
+def _check_order(group: object = None, **_: Any) -> None:
+    """ValueError for a group on which a network would take long to build: no file is trusted with that."""
+    # CEConv's features live on hues, too.
+    if isinstance(group, str) and as_group(re.sub(r"^ceconv(?=\d+$)", "hue", group)).order > MOST_ELEMENTS:
+        raise ValueError(
+            f"the group {group!r} has more than {MOST_ELEMENTS} elements, the most that are built because a file says "
+            "so. If you trust it, build the network yourself and give it: from_pretrained(folder, model=...)"
+        )
+
+
+def _weights(path: Path, checksum: str | None) -> dict[str, Tensor]:
     if not path.is_file():
         raise FileNotFoundError(f"there is no {path.name} in {path.parent}: the weights are missing")
     safetensors = _needed("safetensors.torch")
@@ -165,6 +193,10 @@ def _load(model: nn.Module, path: Path, checksum: str | None) -> None:
         weights: dict[str, Tensor] = safetensors.load(data)
     except Exception as error:
         raise ValueError(f"{path} is damaged: {error}. Save or download the model again.") from None
+    return weights
+
+
+def _check_fits(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
     expected = model.state_dict()
     problems = [f"{name} is missing" for name in expected if name not in weights]
     problems += [f"{name} has no place" for name in weights if name not in expected]
@@ -176,12 +208,24 @@ def _load(model: nn.Module, path: Path, checksum: str | None) -> None:
     if problems:
         more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
         raise ValueError(f"{path} does not fit the network: {'; '.join(problems[:3])}{more}")
-    model.load_state_dict(weights)
 
 
 def _state(model: nn.Module) -> dict[str, Tensor]:
     """The state as safetensors takes it: on the CPU, contiguous, each tensor with memory of its own."""
-    return {name: value.detach().to("cpu", copy=True).contiguous() for name, value in model.state_dict().items()}
+    return {name: value.detach().to("cpu", copy=True).contiguous() for name, value in _gathered(model).items()}
+
+
+def _gathered(model: nn.Module) -> dict[str, Tensor]:
+    """The state of what a model wraps, under its own names; whole, where processes have it in parts and all ask."""
+    model = getattr(model, "_forward_module", model)  # Fabric's asks the network, which may not know of its parts
+    if not any("_fsdp_wrapped_module" in module._modules for module in model.modules()) and not any(
+        hasattr(parameter, "full_tensor") for parameter in model.parameters()
+    ):
+        return unwrapped(model).state_dict()
+    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+
+    state: dict[str, Any] = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True))
+    return state
 
 
 def _write(files: dict[Path, bytes]) -> None:
@@ -212,6 +256,12 @@ def _check_as_built(config: dict[str, Any], state: dict[str, Tensor]) -> None:
             f"the network is not what create_model(**model.config) builds ({config['name']}) any more: save it before "
             "optimize_for_inference and before layers are replaced, or save its state_dict yourself"
         )
+
+
+def _number_of_parameters(network: nn.Module, state: dict[str, Tensor]) -> int | None:
+    """Of the whole network; None where FSDP has put others in their places."""
+    names = [name for name, _ in network.named_parameters()]
+    return sum(state[name].numel() for name in names) if state.keys() >= set(names) else None
 
 
 def _normalisation(model: nn.Module) -> dict[str, list[float]] | None:

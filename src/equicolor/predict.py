@@ -101,10 +101,14 @@ def predict(
     """The likeliest class of each image, in their order, as soon as it is known.
 
     Args:
-        model: a classifier, from RGB images to logits ``(B, classes)``.
+        model: a classifier, from RGB images to logits ``(B, classes)``. One that gives a single logit tells two classes
+            apart: the logit speaks for the second.
         batches: names and images, from :func:`file_batches` or :func:`set_batches`.
-        classes: the names of the logits.
+        classes: the names of the logits; for a single one, both classes' names or the second's: ``["x"]`` stands for
+            ``["not x", "x"]``.
     """
+    if len(classes) == 1:
+        classes = (f"not {classes[0]}", classes[0])
     ready = optimize_for_inference(model)
     device = next(ready.parameters()).device
     for names, images in batches:
@@ -112,6 +116,9 @@ def predict(
             logits = ready(images.to(device))
             if logits.dim() != 2:
                 raise ValueError("predict takes a classifier: this network gives a map of logits for each image")
-            probabilities, predicted = class_probabilities(logits).max(1)
+            told_apart = class_probabilities(logits)
+            if told_apart.shape[1] != len(classes):
+                raise ValueError(f"got {len(classes)} names for the {told_apart.shape[1]} classes of the network")
+            probabilities, predicted = told_apart.max(1)
         for name, label, probability in zip(names, predicted.tolist(), probabilities.tolist(), strict=True):
             yield Prediction(name, classes[label], probability)
