@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from equicolor._wrapped import unwrapped
+from equicolor._tools.wrapped import unwrapped
 from equicolor.convert import Converted
 from equicolor.nn._base import GroupConvBase
 from equicolor.nn._computed import why_computed

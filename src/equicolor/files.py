@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from equicolor._wrapped import unwrapped
+from equicolor._tools.wrapped import unwrapped
 from equicolor.groups import group as as_group
 from equicolor.models import Model, create_model
 from equicolor.nn import Lift

@@ -51,7 +51,7 @@ def bench(
     """
     import torch
 
-    from equicolor._open import chosen_device
+    from equicolor._tools.devices import chosen_device
     from equicolor.bench import FULL, QUICK
     from equicolor.bench._report import plot_cost, tables
     from equicolor.groups import group

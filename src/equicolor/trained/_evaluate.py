@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from equicolor.color import Action
 from equicolor.data import ImageSet, Shift
 from equicolor.deploy import optimize_for_inference
+from equicolor.trained._logits import class_probabilities
 
 Quantity: TypeAlias = Literal["hue", "sat", "lum"]
 Advance: TypeAlias = Callable[[int], None]
@@ -153,18 +154,6 @@ def _evaluate(ready: nn.Module, images: ImageSet, batch_size: int, advance: Adva
         if advance:
             advance(len(batch.images))
     return evaluation
-
-
-def class_probabilities(logits: Tensor) -> Tensor:
-    """Logits ``(B, K)`` or ``(B, K, H, W)`` as probabilities ``(B, K)`` or ``(B·H·W, K)``; one logit is two classes.
-
-    >>> class_probabilities(torch.tensor([[0.0]])).tolist()
-    [[0.5, 0.5]]
-    """
-    logits = logits.movedim(1, -1).flatten(0, -2)
-    if logits.shape[1] == 1:
-        return torch.cat([torch.sigmoid(-logits), torch.sigmoid(logits)], 1)
-    return logits.softmax(1)
 
 
 def _check_classes(model: nn.Module, images: ImageSet) -> None:
