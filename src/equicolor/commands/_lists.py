@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from equicolor.commands import _console as console
 
 if TYPE_CHECKING:
-    from equicolor.data._whereabouts import Whereabouts
+    from equicolor.data import Whereabouts
 
 
 def models(
@@ -48,8 +48,7 @@ def data(*, root: Path | None = None) -> "list[Whereabouts]":
     Example:
         equicolor data
     """
-    from equicolor.data import list_datasets
-    from equicolor.data._whereabouts import whereabouts
+    from equicolor.data import list_datasets, whereabouts
 
     found = [whereabouts(name, root) for name in list_datasets()]
     rows = []

@@ -8,8 +8,7 @@ from pathlib import Path
 import torch
 
 from equicolor._tools.files import write_text
-from equicolor.data import Augment, load
-from equicolor.data._whereabouts import original_file
+from equicolor.data import Augment, load, original_file
 from equicolor.deploy import optimize_for_inference
 from equicolor.train import Recipe, Run, TrainingError, fit, resume
 from equicolor.train._run import MODEL, RECIPE, RESULTS

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from equicolor.data import DataNotFoundError, load
-from equicolor.data._whereabouts import whereabouts
+from equicolor.data import DataNotFoundError, load, whereabouts
 from equicolor.experiments._experiment import Outcome, Record, Setting, Table
 from equicolor.experiments._tables import Measured, Published, row_lines, run_records
 from equicolor.train import Run

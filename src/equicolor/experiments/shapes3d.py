@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from equicolor.data._whereabouts import original_file
+from equicolor.data import original_file
 from equicolor.experiments._experiment import Experiment, Outcome, Setting
 from equicolor.experiments._five import five_rows, tuned_note
 from equicolor.experiments._pictures import bars, examples

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equicolor._tools.optional import require
+from equicolor.data._description import Description, Hub, Raw, Request, Split
 from equicolor.data._errors import CorruptImageError, DataNotFoundError
 from equicolor.data._images import Decoding, fitted
-from equicolor.data._readers import Raw, Request
-from equicolor.data._readers.folder import class_folders
+from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Drawn, Files
+from equicolor.data.sets._class_folders import class_folders
 
 #: Class folders whose annotations go by another name.
 _ANNOTATIONS = {
@@ -72,3 +73,29 @@ def draw_mask(image: Path, how: Decoding) -> NDArray[np.uint8]:
             f"{path} gives no outline of the object on {image} ({error}). Replace it, or pass on_error='skip'."
         ) from error
     return np.asarray(fitted(canvas, how, pil.Resampling.NEAREST))[..., None]
+
+
+register_data_set(
+    Description(
+        "caltech101",
+        "Caltech-101, classes or (task='segmentation') masks of the objects",
+        read,
+        {
+            "train": Split("all", 6_941, share=(0, 8, 10)),
+            "val": Split("all", 868, share=(8, 9, 10)),
+            "test": Split("all", 868, share=(9, 10, 10)),
+            # The paper's classification experiment: two thirds for training, one third for testing.
+            "two_thirds": Split("all", 5_784, share=(0, 2, 3)),
+            "one_third": Split("all", 2_893, share=(2, 3, 3)),
+        },
+        image_size=256,
+        folder="caltech101",
+        signs=("101_ObjectCategories", "caltech-101/101_ObjectCategories"),
+        layout="the folder 101_ObjectCategories and, for segmentation, the folder Annotations",
+        segmentation_size=224,
+        hub=Hub(
+            "flwrlabs/caltech101",
+            splits=dict.fromkeys(("train", "val", "test", "two_thirds", "one_third"), "train"),
+        ),
+    )
+)

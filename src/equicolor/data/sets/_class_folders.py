@@ -1,32 +1,14 @@
-"""Images in class folders: a user's own, and the layout of ImageNet and Tiny-ImageNet."""
+"""Images in one folder for each class: the layout of a user's own, and of several releases."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
+from equicolor.data._description import Raw, Request
 from equicolor.data._errors import DataNotFoundError
-from equicolor.data._readers import Raw, Request
+from equicolor.data._images import IMAGE_SUFFIXES
 from equicolor.data._sources import Files
-
-#: What counts as an image; everything else in a class folder is left alone.
-SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
-
-
-_SPLITS = frozenset({"train", "val", "test"})
-
-
-def read(request: Request) -> Raw:
-    """Every image below ``<class>/`` for the part ``"all"``, or below ``<part>/<class>/``."""
-    if request.part == "all":
-        return class_folders(request, request.folder)
-    return class_folders(request, request.folder / request.part, siblings=split_folders(request.folder))
-
-
-def split_folders(folder: Path) -> list[Path]:
-    """The folders of splits, if ``folder`` holds nothing but those; a class may well be called *train*."""
-    inside = subfolders(folder) if folder.is_dir() else []
-    return inside if {place.name for place in inside} <= _SPLITS else []
 
 
 def subfolders(folder: Path) -> list[Path]:
@@ -53,11 +35,11 @@ def class_folders(
         files = sorted(
             path.relative_to(folder).as_posix()
             for path in (folder / name).rglob("*")
-            if path.suffix.lower() in SUFFIXES and path.is_file()
+            if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()
         )
         if not files:
             raise DataNotFoundError(
-                f"the class folder {folder / name} holds no images (looked for {', '.join(sorted(SUFFIXES))})"
+                f"the class folder {folder / name} holds no images (looked for {', '.join(sorted(IMAGE_SUFFIXES))})"
             )
         names += files
         labels += [label] * len(files)

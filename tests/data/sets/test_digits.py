@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from equicolor.data._digits import TRAIN_SIZE, _enlarge, digits
+from equicolor.data.sets.digits import TRAIN_SIZE, _enlarge, digits
 
 sklearn_datasets = pytest.importorskip("sklearn.datasets", reason="the digits come with scikit-learn")
 
@@ -75,12 +75,12 @@ def test_turning_a_digit_turns_its_enlargement():
     assert torch.equal(_enlarge(small.rot90(1, (1, 2))), _enlarge(small).rot90(1, (1, 2)))
 
 
-def test_an_unknown_split_is_named():
-    with pytest.raises(ValueError, match="unknown split 'validation': expected one of 'train', 'test', 'all'"):
+def test_an_unknown_part_is_named():
+    with pytest.raises(ValueError, match="unknown part 'validation': expected one of 'train', 'test', 'all'"):
         digits("validation")
 
 
 def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(ImportError, match=r"pip install \"equicolor\[train\]\""):
+    with pytest.raises(ImportError, match=r"needs 'sklearn'.*pip install 'equicolor\[train\]'"):
         digits()

@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from equicolor._tools.optional import require
+from equicolor.data._description import Description, Hub, Raw, Request, Split
 from equicolor.data._errors import DataNotFoundError
-from equicolor.data._readers import Raw, Request
-from equicolor.data._readers._arrays import labels
+from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Files
+from equicolor.data.sets._arrays import labels
 
 _TABLE = {"train": "cars_train_annos.mat", "test": "cars_test_annos_withlabels.mat"}
 
@@ -39,3 +40,19 @@ def _find(folder: Path, name: str) -> Path:
 def _images(folder: Path, part: str) -> Path:
     outer = folder / f"cars_{part}"
     return outer / outer.name if (outer / outer.name).is_dir() else outer  # some archives nest the folder in itself
+
+
+register_data_set(
+    Description(
+        "stanford_cars",
+        "Stanford Cars, 196 models",
+        read,
+        {"train": Split("train", 8_144), "test": Split("test", 8_041)},
+        image_size=256,
+        folder="stanford_cars",
+        signs=("devkit", "cars_train", "stanford_cars/devkit"),
+        layout="the folders cars_train, cars_test and devkit (with cars_meta.mat and cars_train_annos.mat), and "
+        "cars_test_annos_withlabels.mat",
+        hub=Hub("tanganke/stanford_cars"),
+    )
+)

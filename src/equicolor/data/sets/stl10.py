@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from equicolor.data._readers import Raw, Request
-from equicolor.data._readers._arrays import existing, labels, records, tensor
+from equicolor.data._description import Description, Hub, Raw, Request, Split
+from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Held
+from equicolor.data.sets._arrays import existing, labels, records, tensor
 
 CLASSES = ("airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck")
 
@@ -19,3 +20,18 @@ def read(request: Request) -> Raw:
     if len(images) != len(found):
         raise ValueError(f"{image_file} holds {len(images):,} images, but {label_file} {len(found):,} labels")
     return Raw(Held(tensor(images)), labels(found, len(CLASSES), label_file), CLASSES)
+
+
+register_data_set(
+    Description(
+        "stl10",
+        "STL-10",
+        read,
+        {"train": Split("train", 5_000), "test": Split("test", 8_000)},
+        image_size=96,
+        folder="stl10",
+        signs=("stl10_binary", "train_X.bin", "test_X.bin"),
+        layout="the folder stl10_binary with train_X.bin, train_y.bin, test_X.bin and test_y.bin",
+        hub=Hub("tanganke/stl10"),
+    )
+)

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from equicolor.data._shapes_solids import Solid, Vector, make_solid, vector
+from equicolor.data.shapes._factors import FACTORS
+from equicolor.data.shapes._solids import Solid, Vector, make_solid, vector
 
 #: Changes whenever the same variant would be cast to other integers, so that no stale cache is read.
 VERSION = 1
-SCALES, SHAPES, ORIENTATIONS = 8, 4, 15
+SCALES, SHAPES, ORIENTATIONS = FACTORS["scale"], FACTORS["shape"], FACTORS["orientation"]
 #: Rays along each side of a pixel, and in all of it.
 RAYS_PER_SIDE = 8
 RAYS = RAYS_PER_SIDE**2

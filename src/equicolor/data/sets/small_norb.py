@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equicolor.data._description import Description, Hub, Raw, Request, Split
 from equicolor.data._errors import DataNotFoundError
-from equicolor.data._readers import Raw, Request
-from equicolor.data._readers._arrays import labels, read_bytes, tensor
+from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Held
+from equicolor.data.sets._arrays import labels, read_bytes, tensor
 
 CLASSES = ("animal", "human", "airplane", "truck", "car")
 _STEM = {
@@ -67,3 +68,31 @@ def read_matrix(path: Path) -> NDArray[Any]:
             f"{path} announces an array of {shape}, but {max(len(data) - start, 0):,} bytes follow: download it again"
         )
     return np.frombuffer(data, dtype=kind, offset=start).reshape(shape)
+
+
+register_data_set(
+    Description(
+        "small_norb",
+        "small NORB, left camera: training and A with lighting 2-3, B with 0-1, C with 4-5",
+        read,
+        {
+            "train": Split("train", 8_100, only={"lighting": (2, 3)}),
+            "test_a": Split("test", 8_100, only={"lighting": (2, 3)}),
+            "test_b": Split("test", 8_100, only={"lighting": (0, 1)}),
+            "test_c": Split("test", 8_100, only={"lighting": (4, 5)}),
+        },
+        image_size=96,
+        folder="small_norb",
+        signs=("smallnorb-*",),
+        layout="the six files smallnorb-5x46789x9x18x6x2x96x96-training-{dat,cat,info}.mat and "
+        "smallnorb-5x01235x9x18x6x2x96x96-testing-{dat,cat,info}.mat, plain or with .gz",
+        classes=CLASSES,
+        grey=True,
+        hub=Hub(
+            "Ramos-Ramos/smallnorb",
+            "image_lt",
+            "category",
+            {"train": "train", "test_a": "test", "test_b": "test", "test_c": "test"},
+        ),
+    )
+)

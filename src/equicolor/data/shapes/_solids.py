@@ -1,7 +1,7 @@
 """The four solids of Shapes, and the vectors they are met with: where a ray enters, and which way the surface faces.
 
 Vectors are three arrays, one for each axis, so that every step is one NumPy operation on plain arrays; see
-``_shapes_geometry`` for why that matters. Solids stand on the floor ``z = 0`` around the axis ``x = y = 0``.
+``_geometry`` for why that matters. Solids stand on the floor ``z = 0`` around the axis ``x = y = 0``.
 """
 
 import math

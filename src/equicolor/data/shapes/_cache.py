@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from equicolor._tools.files import complete_file
-from equicolor.data._shapes_geometry import ORIENTATIONS, SCALES, SHAPES, VERSION, Geometry, cast
+from equicolor.data.shapes._factors import GEOMETRIES
+from equicolor.data.shapes._geometry import VERSION, Geometry, cast
 
 
 def geometry(image_size: int, directory: Path | None) -> Geometry:
@@ -42,8 +43,8 @@ def _read(path: Path, image_size: int) -> Geometry | None:
             found = Geometry(file["coverage"], file["luminance"])
     except Exception:  # the archive's checksums find damage, and it comes as errors of zip, zlib and NumPy alike
         return None
-    variants, side = SCALES * SHAPES * ORIENTATIONS, (image_size, image_size)
-    expected = [((variants, 3, *side), np.dtype(np.uint8)), ((variants, *side), np.dtype(np.int16))]
+    side = (image_size, image_size)
+    expected = [((GEOMETRIES, 3, *side), np.dtype(np.uint8)), ((GEOMETRIES, *side), np.dtype(np.int16))]
     return found if [(layer.shape, layer.dtype) for layer in found] == expected else None
 
 

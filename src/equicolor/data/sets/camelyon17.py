@@ -10,9 +10,10 @@ validation within the same hospitals and leaves 302,436.
 import numpy as np
 import torch
 
-from equicolor.data._readers import Raw, Request
-from equicolor.data._readers._arrays import existing, labels
+from equicolor.data._description import Description, Hub, Raw, Request, Split
+from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Files
+from equicolor.data.sets._arrays import existing, labels
 
 CLASSES = ("normal", "tumor")
 _COLUMNS = ("patient", "node", "x_coord", "y_coord", "tumor", "center", "split")
@@ -37,7 +38,7 @@ def read(request: Request) -> Raw:
     tumor, center, split = (numbers[:, column].copy() for column in (4, 5, 6))
     return Raw(
         Files(table.parent, names, request.how),
-        labels(tumor, 2, table),
+        labels(tumor, len(CLASSES), table),
         CLASSES,
         columns={"center": torch.from_numpy(center), "split": torch.from_numpy(split)},
     )
@@ -46,3 +47,34 @@ def read(request: Request) -> Raw:
 def _name(patient: int, node: int, x: int, y: int) -> str:
     stem = f"patient_{patient:03d}_node_{node}"
     return f"patches/{stem}/patch_{stem}_x_{x}_y_{y}.png"
+
+
+register_data_set(
+    Description(
+        "camelyon17",
+        "tumour in tissue patches, from hospitals 1, 2, 3 (training) and 5 (test); WILDS release",
+        read,
+        {
+            "train": Split("all", 302_436, only={"center": (0, 3, 4), "split": (0,)}),
+            "val": Split("all", 34_904, only={"center": (1,)}),
+            "id_val": Split("all", 33_560, only={"center": (0, 3, 4), "split": (1,)}),
+            "test": Split("all", 85_054, only={"center": (2,)}),
+            # One for each hospital, as the paper numbers them, for statistics. The hub's tables do not tell them apart.
+            "hospital_1": Split("all", 59_436, only={"center": (0,)}),
+            "hospital_2": Split("all", 129_838, only={"center": (3,)}),
+            "hospital_3": Split("all", 146_722, only={"center": (4,)}),
+            "hospital_4": Split("all", 34_904, only={"center": (1,)}),
+            "hospital_5": Split("all", 85_054, only={"center": (2,)}),
+        },
+        image_size=96,
+        folder="camelyon17",
+        signs=("metadata.csv", "camelyon17_v*/metadata.csv"),
+        layout="metadata.csv and the folder patches of the WILDS release (camelyon17_v1.0)",
+        classes=CLASSES,
+        hub=Hub(
+            "jxie/camelyon17",
+            splits={"train": "id_train", "id_val": "id_val", "val": "ood_val", "test": "ood_test"},
+            selects=True,
+        ),
+    )
+)

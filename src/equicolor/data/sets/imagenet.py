@@ -2,11 +2,12 @@
 
 import torch
 
+from equicolor.data._description import Description, Hub, Raw, Request, Split
 from equicolor.data._errors import DataNotFoundError
-from equicolor.data._readers import Raw, Request
-from equicolor.data._readers._arrays import existing
-from equicolor.data._readers.folder import class_folders
+from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Files
+from equicolor.data.sets._arrays import existing
+from equicolor.data.sets._class_folders import class_folders
 
 
 def read(request: Request) -> Raw:
@@ -39,3 +40,32 @@ def read_tiny(request: Request) -> Raw:
         names = [f"val/images/{line[0]}" for line in lines]
         labels = [number[line[1]] for line in lines]
     return Raw(Files(folder, names, request.how), torch.tensor(labels, dtype=torch.long), tuple(classes))
+
+
+register_data_set(
+    Description(
+        "tiny_imagenet",
+        "Tiny-ImageNet, 200 classes; tested on its validation images, as the test images have no labels",
+        read_tiny,
+        {"train": Split("train", 100_000), "test": Split("val", 10_000)},
+        image_size=64,
+        folder="tiny_imagenet",
+        signs=("tiny-imagenet-200", "wnids.txt"),
+        layout="the folder tiny-imagenet-200",
+        hub=Hub("zh-plus/tiny-imagenet", splits={"train": "train", "test": "valid"}),
+    )
+)
+
+register_data_set(
+    Description(
+        "imagenet",
+        "ImageNet (ILSVRC 2012); tested on its validation images",
+        read,
+        {"train": Split("train", 1_281_167), "test": Split("val", 50_000)},
+        image_size=256,
+        folder="imagenet",
+        signs=("train", "val"),
+        layout="the folders train and val, each with 1,000 folders of images named by WordNet ids",
+        hub=Hub("ILSVRC/imagenet-1k", splits={"train": "train", "test": "validation"}),
+    )
+)

@@ -10,8 +10,7 @@ import torch
 
 import original_formats as formats
 from equicolor.color import rgb_to_hsl
-from equicolor.data import DataNotFoundError, ImageSet, load
-from equicolor.data._shapes import Shapes
+from equicolor.data import DataNotFoundError, ImageSet, Shapes, load
 
 
 def small(name: str, root: Path, split: str = "train", **arguments: Any) -> ImageSet:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equicolor import color
-from equicolor.data._shapes import FACTORS, SHAPES, SIZE, Shapes, to_factors, to_indices
+from equicolor.data.shapes import FACTORS, SHAPES, SIZE, Shapes, to_factors, to_indices
 
 SURFACES = ("floor", "wall", "object")
 FLOOR, WALL, OBJECT, SKY = range(4)
@@ -67,7 +67,7 @@ def test_indices_and_factors_name_the_same_images(shapes):
 
 
 def test_the_same_index_gives_the_same_pixels_on_every_machine(shapes):
-    # Should the picture be changed on purpose: raise _shapes_geometry.VERSION with these.
+    # Should the picture be changed on purpose: raise _geometry.VERSION with these.
     indices = torch.arange(0, SIZE, 7_501)
     assert digest(shapes.render(indices)) == "25844d0d460e0fd4"
     amounts = torch.arange(1, 65) / 64  # exact in binary
@@ -81,7 +81,7 @@ def digest(images):
 def test_a_processor_without_vector_instructions_gives_the_same_pixels():
     program = """if True:
         import torch
-        from equicolor.data._shapes import Shapes
+        from equicolor.data import Shapes
         image = Shapes(image_size=8, cache=False).render(torch.arange(0, 480_000, 7_501), 0.7, 1.3)
         print(image.numpy().tobytes().hex())
     """

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equicolor.data._shapes_solids import Vector, make_solid, vector
+from equicolor.data.shapes._solids import Vector, make_solid, vector
 
 SHAPES = pytest.mark.parametrize("shape", range(4), ids=["cube", "cylinder", "sphere", "capsule"])
 

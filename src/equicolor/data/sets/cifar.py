@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equicolor.data._description import Description, Hub, Raw, Request, Split
+from equicolor.data._download import Remote
 from equicolor.data._errors import DataNotFoundError
-from equicolor.data._readers import Raw, Request
-from equicolor.data._readers._arrays import labels, records, tensor
+from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Held
+from equicolor.data.sets._arrays import labels, records, tensor
 
 CIFAR10_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 _SHAPE = (3, 32, 32)
@@ -104,3 +106,41 @@ def _load(path: Path) -> dict[Any, Any]:
     if not isinstance(content, dict):
         raise ValueError(f"{path} is no file of the CIFAR Python release: it holds a {type(content).__name__}")
     return content
+
+
+_URL = "https://www.cs.toronto.edu/~kriz/"
+
+register_data_set(
+    Description(
+        "cifar10",
+        "CIFAR-10",
+        read_cifar10,
+        {"train": Split("train", 50_000), "test": Split("test", 10_000)},
+        image_size=32,
+        folder="cifar10",
+        signs=("cifar-10-batches-bin", "cifar-10-batches-py", "test_batch*"),
+        layout="the folder cifar-10-batches-bin or cifar-10-batches-py of the original release",
+        classes=CIFAR10_CLASSES,
+        hub=Hub("uoft-cs/cifar10", image="img"),
+        remotes=(Remote(_URL + "cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530", "cifar-10-batches-bin"),),
+    )
+)
+
+register_data_set(
+    Description(
+        "cifar100",
+        "CIFAR-100, its fine classes, in the paper's 40k/10k/10k",
+        read_cifar100,
+        {
+            "train": Split("train", 40_000, share=(0, 4, 5)),
+            "val": Split("train", 10_000, share=(4, 5, 5)),
+            "test": Split("test", 10_000),
+        },
+        image_size=32,
+        folder="cifar100",
+        signs=("cifar-100-binary", "cifar-100-python", "fine_label_names.txt", "meta"),
+        layout="the folder cifar-100-binary or cifar-100-python of the original release",
+        hub=Hub("uoft-cs/cifar100", "img", "fine_label", {"train": "train", "val": "train", "test": "test"}),
+        remotes=(Remote(_URL + "cifar-100-binary.tar.gz", "03b5dce01913d631647c71ecec9e9cb8", "cifar-100-binary"),),
+    )
+)

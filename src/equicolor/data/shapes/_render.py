@@ -12,10 +12,9 @@ pixel they cover, and grey for the sky,
 So shading and highlights move the luminance and never the hue; the saturation factor is the HSL saturation of every
 coloured surface; and lighting k is ``color.shift_luminance`` by log k, which scales dark colours by k, fixes black and
 white and clips nothing. Ten hues are 36° apart, which makes every channel of ``p`` a multiple of 1/5: they are composed
-in integers, and the same index is the same pixels on every machine (see ``_shapes_geometry`` for the rest of that).
+in integers, and the same index is the same pixels on every machine (see ``_geometry`` for the rest of that).
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -25,56 +24,16 @@ import torch
 from torch import Tensor
 
 from equicolor.color import hsl_to_rgb
-from equicolor.data import _shapes_cache
-from equicolor.data._shapes_geometry import RAYS, WHITE
+from equicolor.data.shapes import _cache
+from equicolor.data.shapes._factors import FACTORS, GEOMETRIES, SIZE, Numbers, as_indices, to_factors
+from equicolor.data.shapes._geometry import RAYS, WHITE
 
-#: The factors of variation and how many values each takes, in the order of the original.
-FACTORS = {"floor_hue": 10, "wall_hue": 10, "object_hue": 10, "scale": 8, "shape": 4, "orientation": 15}
-#: What the four values of the factor ``shape`` are.
-SHAPES = ("cube", "cylinder", "sphere", "capsule")
-#: How many images there are.
-SIZE = 480_000
-
-Numbers: TypeAlias = Tensor | Sequence[int] | Sequence[Sequence[int]]
 Amount: TypeAlias = float | Tensor
 
-_GEOMETRIES = 480
-_HUES = 10
+_HUES = FACTORS["floor_hue"]
 _LIMITS = {"saturation": (0.0, 1.0), "lighting": (1e-3, 1e3)}
 #: Few enough that what is between two steps of the composition stays in the processor's cache.
 _PIXELS_AT_ONCE = 2**16
-
-
-def to_factors(indices: Numbers) -> Tensor:
-    """The factor values of images, ``[B] -> [B, 6]``, in the order of ``FACTORS``.
-
-    >>> to_factors([0, 14, 15, 479_999]).tolist()
-    [[0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 14], [0, 0, 0, 0, 1, 0], [9, 9, 9, 7, 3, 14]]
-    """
-    rest = _checked_indices(indices)
-    values = []
-    for size in reversed(FACTORS.values()):
-        values.append(rest % size)
-        rest = rest // size
-    return torch.stack(values[::-1], dim=1)
-
-
-def to_indices(factors: Numbers) -> Tensor:
-    """The images with these factor values, ``[B, 6] -> [B]``: the inverse of :func:`to_factors`.
-
-    >>> to_indices([[0, 0, 0, 0, 1, 0], [9, 9, 9, 7, 3, 14]]).tolist()
-    [15, 479999]
-    """
-    values = _integers(factors, "factors")
-    if values.dim() != 2 or values.shape[1] != len(FACTORS):
-        raise ValueError(f"expected factors [B, 6], one column for each of {', '.join(FACTORS)}; got {_shape(values)}")
-    index = torch.zeros(len(values), dtype=torch.long, device="cpu")
-    for column, (name, size) in zip(values.unbind(1), FACTORS.items(), strict=True):
-        outside = column[(column < 0) | (column >= size)]
-        if len(outside):
-            raise ValueError(f"factor {name} takes the values 0 to {size - 1}, got {int(outside[0])}")
-        index = index * size + column
-    return index
 
 
 class Shapes:
@@ -104,7 +63,7 @@ class Shapes:
         self.saturation = float(_checked_amount("saturation", saturation, 1))
         self.lighting = float(_checked_amount("lighting", lighting, 1))
         if isinstance(cache, bool):
-            self._directory = _shapes_cache.default_directory() if cache else None
+            self._directory = _cache.default_directory() if cache else None
         else:
             self._directory = Path(cache)
 
@@ -123,13 +82,13 @@ class Shapes:
             saturation: one for all images or a tensor of one for each; by default that of this renderer.
             lighting: likewise.
         """
-        indices = _as_indices(indices)
+        indices = as_indices(indices)
         count, size = len(indices), self.image_size
         saturations = _checked_amount("saturation", self.saturation if saturation is None else saturation, count)
         lightings = _checked_amount("lighting", self.lighting if lighting is None else lighting, count)
         coverage, luminance = _geometry(size, self._directory)
         hues = _PURE_HUES[to_factors(indices)[:, :3]]  # [B, surface, channel]
-        variants = indices % _GEOMETRIES
+        variants = indices % GEOMETRIES
         images = torch.empty(count, 3, size, size, dtype=torch.uint8, device="cpu")
         step = max(1, _PIXELS_AT_ONCE // size**2)
         for start in range(0, count, step):
@@ -146,7 +105,7 @@ class Shapes:
         >>> Shapes(image_size=8, cache=False).coverage([0]).sum(1).unique()
         tensor([1.])
         """
-        rays = _geometry(self.image_size, self._directory)[0][_as_indices(indices) % _GEOMETRIES]
+        rays = _geometry(self.image_size, self._directory)[0][as_indices(indices) % GEOMETRIES]
         sky = RAYS - rays.sum(1, keepdim=True, dtype=torch.long)
         return torch.cat([rays, sky], dim=1) / RAYS
 
@@ -183,44 +142,18 @@ _PURE_HUES = _pure_hues()
 
 @lru_cache(maxsize=4)
 def _geometry(image_size: int, directory: Path | None) -> tuple[Tensor, Tensor]:
-    coverage, luminance = _shapes_cache.geometry(image_size, directory)
+    coverage, luminance = _cache.geometry(image_size, directory)
     return torch.from_numpy(coverage), torch.from_numpy(luminance)
 
 
 # ------------------------------------------------------------------------------------------------ checks
 
 
-def _as_indices(numbers: Numbers) -> Tensor:
-    values = _integers(numbers, "indices")
-    return to_indices(values) if values.dim() == 2 else _checked_indices(values)
-
-
-def _checked_indices(numbers: Numbers) -> Tensor:
-    indices = _integers(numbers, "indices")
-    if indices.dim() != 1:
-        raise ValueError(f"expected indices [B], or factors [B, 6] where they are taken; got {_shape(indices)}")
-    outside = indices[(indices < 0) | (indices >= SIZE)]
-    if len(outside):
-        raise IndexError(f"there are {SIZE:,} images, numbered from 0; got index {int(outside[0])}")
-    return indices
-
-
-def _integers(numbers: Numbers, what: str) -> Tensor:
-    values = torch.as_tensor(numbers, device="cpu")
-    if values.numel() and (values.is_floating_point() or values.is_complex() or values.dtype == torch.bool):
-        raise TypeError(f"expected {what} as integers, got {values.dtype}")
-    return values.long()
-
-
-def _shape(values: Tensor) -> str:
-    return f"shape {tuple(values.shape)}"
-
-
 def _checked_amount(what: str, amount: Amount, count: int) -> Tensor:
     """One saturation or lighting for each of ``count`` images, float32."""
     values = torch.as_tensor(amount, dtype=torch.float32, device="cpu")
     if values.dim() and tuple(values.shape) != (count,):
-        raise ValueError(f"expected one {what}, or one for each of {count} images; got {_shape(values)}")
+        raise ValueError(f"expected one {what}, or one for each of {count} images; got shape {tuple(values.shape)}")
     low, high = _LIMITS[what]
     good = (values >= low) & (values <= high)
     if not good.all():

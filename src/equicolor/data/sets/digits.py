@@ -1,18 +1,30 @@
 """Digits: scikit-learn's 1,797 handwritten digits at the size of MNIST's, for runs of seconds."""
 
-from typing import Literal, TypeAlias
+from dataclasses import replace
+from typing import Literal, TypeAlias, cast
 
 import torch
 from torch import Tensor
 
-Split: TypeAlias = Literal["train", "test", "all"]
+from equicolor._tools.optional import require
+from equicolor.data._description import Description, Raw, Request, Split
+from equicolor.data._registry import register_data_set
+from equicolor.data._sources import Held
+
+Part: TypeAlias = Literal["train", "test", "all"]
 
 #: Images to train on; the 297 after them are the test set.
 TRAIN_SIZE = 1_500
 _SMALL, _LARGE, _WHITE = 8, 28, 16  # scikit-learn's digits are 8×8 and count up to 16
 
 
-def digits(split: Split = "all") -> tuple[Tensor, Tensor]:
+def read(request: Request) -> Raw:
+    """Those of one part, ``"train"`` or ``"test"``."""
+    images, labels = digits(cast("Part", request.part))
+    return Raw(Held(images), labels, tuple("0123456789"))
+
+
+def digits(part: Part = "all") -> tuple[Tensor, Tensor]:
     """Grey images, uint8 ``[N, 1, 28, 28]``, white on black as in MNIST, and their labels, int64 ``[N]``.
 
     The split is by place: the first 1,500 images are ``"train"``, the last 297 ``"test"``, on every machine. Thirteen
@@ -24,18 +36,12 @@ def digits(split: Split = "all") -> tuple[Tensor, Tensor]:
     (torch.Size([297, 1, 28, 28]), [1, 7, 4, 6])
     """
     parts = {"train": slice(TRAIN_SIZE), "test": slice(TRAIN_SIZE, None), "all": slice(None)}
-    if split not in parts:
-        raise ValueError(f"unknown split {split!r}: expected one of {', '.join(map(repr, parts))}")
-    try:
-        from sklearn.datasets import load_digits  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise ImportError(
-            'the digits come with scikit-learn, which is not installed: pip install "equicolor[train]"'
-        ) from error
-    bunch = load_digits()
+    if part not in parts:
+        raise ValueError(f"unknown part {part!r}: expected one of {', '.join(map(repr, parts))}")
+    bunch = require("sklearn.datasets", "loading the digits").load_digits()
     small = torch.from_numpy(bunch.images).round().long()
     labels = torch.from_numpy(bunch.target).long()
-    return _enlarge(small[parts[split]])[:, None], labels[parts[split]]
+    return _enlarge(small[parts[part]])[:, None], labels[parts[part]]
 
 
 def _enlarge(images: Tensor) -> Tensor:
@@ -65,3 +71,29 @@ def _spline_weights() -> tuple[Tensor, int]:
         for offset, weight in enumerate(spline, start=-1):
             weights[i, min(max(before + offset, 0), _SMALL - 1)] += weight  # the edge goes on outside
     return weights, 2 * unit**3
+
+
+_DIGITS = register_data_set(
+    Description(
+        "digits",
+        "scikit-learn's handwritten digits, embedded",
+        read,
+        {"train": Split("train", 1_500), "test": Split("test", 297)},
+        image_size=28,
+        folder="digits",
+        grey=True,
+    )
+)
+
+register_data_set(
+    replace(
+        _DIGITS,
+        name="hue_shift_digits",
+        title="the embedded digits under the hue shift of Hue-shift MNIST",
+        splits={
+            "train": replace(_DIGITS.splits["train"], shift="hue:0..240"),
+            "test_a": replace(_DIGITS.splits["test"], shift="hue:0..240"),
+            "test_b": replace(_DIGITS.splits["test"], shift="hue:240..360"),
+        },
+    )
+)

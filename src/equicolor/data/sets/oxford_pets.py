@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from equicolor.data._readers import Raw, Request
-from equicolor.data._readers._arrays import existing, labels
+from equicolor.data._description import Description, Hub, Raw, Request, Split
+from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Files
+from equicolor.data.sets._arrays import existing, labels
 
 
 def read(request: Request) -> Raw:
@@ -17,3 +18,18 @@ def read(request: Request) -> Raw:
     classes = tuple(breeds.get(label, f"class {label + 1}") for label in range(max(breeds, default=-1) + 1))
     source = Files(request.folder / "images", [f"{line[0]}.jpg" for line in lines], request.how)
     return Raw(source, labels(numbers, len(classes), table), classes)
+
+
+register_data_set(
+    Description(
+        "oxford_pets",
+        "Oxford-IIIT Pets, 37 breeds",
+        read,
+        {"train": Split("trainval", 3_680), "test": Split("test", 3_669)},
+        image_size=256,
+        folder="oxford_pets",
+        signs=("annotations/trainval.txt",),
+        layout="the folders images and annotations",
+        hub=Hub("timm/oxford-iiit-pet"),
+    )
+)
