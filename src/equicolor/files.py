@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.environment import version
 from equicolor._tools.wrapped import unwrapped
 from equicolor.models import Model, create_model, make_kit
 from equicolor.nn import Lift
@@ -39,8 +40,6 @@ def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: S
         classes: the names of the logits, for whoever uses the model. Of a single logit, the name of the class that it
             speaks for, or the names of both that it tells apart, that one second.
     """
-    from equicolor import __version__
-
     safetensors = _needed("safetensors.torch")
     if not isinstance(model, nn.Module):
         raise TypeError(f"expected a network, a torch.nn.Module, got {type(model).__name__}")
@@ -60,7 +59,7 @@ def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: S
     weights = safetensors.save(state, metadata={"format": "pt"})
     card = {
         "library_name": "equicolor",
-        "library_version": __version__,
+        "library_version": version("equicolor"),
         "format": _FORMAT,
         "architecture": config,
         "group": config["group"] if config else _name_of_group(network),

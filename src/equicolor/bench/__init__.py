@@ -8,7 +8,19 @@ colour moves and the way from memory to a lifted batch against 8-bit images of P
 from equicolor.bench._machine import machine
 from equicolor.bench._memory import peak_memory
 from equicolor.bench._plan import FULL, QUICK, Plan
+from equicolor.bench._report import plot_cost, tables
 from equicolor.bench._timing import Timings, interleaved
 from equicolor.bench._work import multiply_adds
 
-__all__ = ["FULL", "QUICK", "Plan", "Timings", "interleaved", "machine", "multiply_adds", "peak_memory"]
+__all__ = [
+    "FULL",
+    "QUICK",
+    "Plan",
+    "Timings",
+    "interleaved",
+    "machine",
+    "multiply_adds",
+    "peak_memory",
+    "plot_cost",
+    "tables",
+]

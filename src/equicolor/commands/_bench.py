@@ -52,8 +52,7 @@ def bench(
     import torch
 
     from equicolor._tools.devices import chosen_device
-    from equicolor.bench import FULL, QUICK
-    from equicolor.bench._report import plot_cost, tables
+    from equicolor.bench import FULL, QUICK, plot_cost, tables
     from equicolor.groups import group
     from equicolor.models import list_models
 

@@ -93,7 +93,7 @@ def load(
         raise ValueError(f"image_size must be a positive number of pixels, for height and width, got {image_size!r}")
     size = image_size or (description.segmentation_size if masks else None) or description.image_size
     how = Decoding(size, fit or ("stretch" if masks else description.fit), on_error)
-    home = _root(description, root)
+    home = data_root(description, root)
     if name == "folder" and split_folders(home):
         cut = Split(split)  # cut by the user already
     request = Request(home, cut.part, how, seed, dict(cut.drawn), masks)
@@ -154,7 +154,8 @@ def _with_masks() -> str:
     return ", ".join(name for name, each in DATASETS.items() if each.segmentation_size is not None)
 
 
-def _root(description: Description, root: str | os.PathLike[str] | None) -> Path:
+def data_root(description: Description, root: str | os.PathLike[str] | None) -> Path:
+    """Where all data is: the given folder, that of the environment, or the cache."""
     if description.name == "folder" and root is None:
         raise ValueError(
             "load('folder', root=...) takes the folder that holds your images, in one folder for each class"
@@ -184,7 +185,7 @@ def _read(
 ) -> tuple[Raw, bool]:
     """What the set consists of, and whether its rows are those of the split already."""
     if description.source == "embedded" or description.name == "folder":
-        place = _place(description, request.folder)
+        place = folder_below(description, request.folder)
         return description.reader(replace(request, folder=place)), False
     hub, folder, reason = description.hub, request.folder / description.folder, ""
     if where != "hub":
@@ -212,7 +213,7 @@ def _read(
     raise _not_found(description, folder, request.masks, reason)
 
 
-def _place(description: Description, home: Path) -> Path:
+def folder_below(description: Description, home: Path) -> Path:
     """The folder of a set that needs none: the root itself where there is no other."""
     folder = home / description.folder
     return folder if folder.is_dir() else home
