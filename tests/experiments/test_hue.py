@@ -35,15 +35,15 @@ def test_the_five_networks_end_in_a_report_of_every_split(name, splits, tmp_path
 
 def test_the_quick_shapes_are_those_of_the_demo_unless_others_are_asked_for(tmp_path):
     wanted = ("Z2CNN", "Hue-3", "Hue-4")
-    rows = five_rows(Setting(tmp_path, quick=True), "hue_shift_shapes3d", {}, wanted)
+    rows = five_rows(Setting(quick=True), "hue_shift_shapes3d", {}, wanted)
     assert tuple(row.label for row in rows) == wanted
-    asked = Setting(tmp_path, quick=True, only=("CEConv-3",))
+    asked = Setting(quick=True, only=("CEConv-3",))
     assert [row.label for row in five_rows(asked, "hue_shift_shapes3d", {}, wanted)] == ["CEConv-3"]
 
 
 @pytest.mark.parametrize("recipe", ["hue_shift_mnist", "hue_shift_shapes3d"])
 def test_tuned_networks_are_those_of_the_paper_trained_as_long(recipe, tmp_path):
-    found = five_rows(Setting(tmp_path), recipe, {})
+    found = five_rows(Setting(), recipe, {})
     rows = {row.label: row.recipe for row in found}
     assert list(rows) == [*FIVE, *TUNED]
     for label in ("Z2CNN", "Hue-3", "Hue-4"):
