@@ -8,7 +8,7 @@ import pytest
 from equicolor import cli
 from equicolor.experiments import Setting, experiment
 from equicolor.experiments._five import FIVE, TUNED, five_rows, tuned_note
-from equicolor.experiments._runs import error_under, trained
+from equicolor.experiments._runs import Runs
 from equicolor.train import Recipe
 
 TINY = ("train_size=64", "test_size=32", "epochs=1", "batch_size=32")
@@ -63,17 +63,18 @@ def test_coverage_tests_on_the_hues_that_were_not_trained_on(tmp_path):
         ("Z2CNN", "10"),
         ("Z2CNN, grey", "10"),
     ]
-    kept = json.loads((tmp_path / "runs" / records[2]["run"] / "shifted.json").read_text())
+    kept = Runs(tmp_path).ledger.read()[records[2]["run"]].shifted
     assert kept == {"test hue:10..360": float(records[2]["error_unseen"])}
 
 
 def test_an_error_under_a_shift_is_that_of_training_under_it_and_is_measured_once(tmp_path):
     options = {"data_options": {"shift": "hue:0..60"}, "test_splits": ["test"], "train_size": 256, "epochs": 1}
     recipe = Recipe(data="digits", model="z2cnn", group="hue3", augment="gray", lr=0.01, loggers=["csv"], **options)
-    run = trained(recipe, tmp_path, quiet=True)
-    assert error_under(run, "test", "hue:0..60") == pytest.approx(run.results["test"]["error"])
+    runs = Runs(tmp_path)
+    run = runs.trained(recipe, quiet=True)
+    assert runs.error_under(run, "test", "hue:0..60") == pytest.approx(run.results["test"]["error"])
     (run.folder / "model" / "model.safetensors").unlink()
-    assert error_under(run, "test", "hue:0..60") == pytest.approx(run.results["test"]["error"])
+    assert runs.error_under(run, "test", "hue:0..60") == pytest.approx(run.results["test"]["error"])
 
 
 def test_sample_efficiency_compares_with_z2cnn_at_every_share(tmp_path):

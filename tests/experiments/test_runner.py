@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from equicolor.experiments import Log, Runner, _runs
-from equicolor.experiments._runs import run_folder, run_name
+from equicolor.experiments._runs import Runs, run_name
 from equicolor.train import TrainingError
 from equicolor.train._fit import _Session
 from small import small_row
@@ -68,7 +68,7 @@ def test_training_goes_on_where_it_was_killed(tmp_path, monkeypatch):
         killed_at(patch, 5)
         with pytest.raises(KilledError):
             Runner(tmp_path / "killed", QUIET).train([row])
-    folder = run_folder(row.seeded[0], tmp_path / "killed")
+    folder = Runs(tmp_path / "killed").of(row.seeded[0])
     assert (folder / "recipe.yaml").is_file()
     assert not (folder / "results.json").exists()
     with monkeypatch.context() as patch:
@@ -90,7 +90,7 @@ def test_a_run_whose_network_was_removed_is_an_error_only_where_it_is_needed(tmp
     fresh = small_row("Z2CNN", group=None, seeds=[2])
     with pytest.raises(TrainingError, match="not its network"):
         runner.train([fresh, row], weights=True)
-    assert not run_folder(fresh.seeded[0], tmp_path).exists()  # it is said before anything is trained
+    assert not Runs(tmp_path).of(fresh.seeded[0]).exists()  # it is said before anything is trained
 
 
 def test_progress_says_which_run_and_how_much_time_is_left(tmp_path, capsys):

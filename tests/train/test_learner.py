@@ -24,7 +24,7 @@ def test_the_learner_works_in_a_loop_of_ones_own(data):
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        losses.append(float(loss))
+        losses.append(float(loss.detach()))
     assert len(losses) == data.steps == 12
     assert learner.take("in training")["loss"] == pytest.approx(sum(losses) / 12)
     assert sum(losses[-3:]) < sum(losses[:3])

@@ -17,7 +17,6 @@ from equicolor.experiments import (
     register_experiment,
 )
 from equicolor.experiments._pictures import curves
-from equicolor.experiments._runs import error_under
 from equicolor.experiments._tables import seeds_of
 
 if TYPE_CHECKING:
@@ -66,8 +65,9 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         runs = runner.train(rows)
         for row in rows:
             for run in runs[row.label]:
-                errors = {"error_seen": run.results["test"]["error"], "error_unseen": error_under(run, "test", unseen)}
                 about: Record = {"network": row.label, "arc": arc, "seed": run.recipe.seed}
+                error = runner.error_under(run, "test", unseen)
+                errors: Record = {"error_seen": run.results["test"]["error"], "error_unseen": error}
                 records.append({**about, **errors, "run": run.folder.name})
     notes = [] if setting.quick else [_PROTOCOL_NOTE.format(seeds=seeds_of(records))]
     return Outcome(records, [_table(rows, records)], {"coverage": _picture(rows, records)}, notes)

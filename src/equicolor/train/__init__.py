@@ -1,7 +1,7 @@
 """Training: recipes, and runs that resume exactly; what changes the weights of a network is here and nowhere else.
 
 ``fit(recipe, folder)`` trains into a folder that holds everything about the run, ``resume(folder)`` goes on with it. A
-:class:`Recipe` decides what is computed, :class:`ImageData` which images each step sees, a :class:`Learner` makes losses
+:class:`Recipe` decides what is computed, :class:`ImageData` which images a step sees, a :class:`Learner` makes losses
 of them, and the loop, on Lightning Fabric, does the rest. What is done with a network once it is trained lives in
 ``trained``; what is trained for a table of the paper, in ``experiments``.
 

@@ -64,7 +64,7 @@ def resume(folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
     """
     folder = Path(folder).expanduser()
     recipe = read_recipe(folder)
-    if (folder / RESULTS).is_file():
+    if Run.is_finished(folder):
         return Run.read(folder)
     return _Session(recipe, folder, fresh=False, quiet=quiet).run()
 
@@ -109,7 +109,7 @@ class _Session:
         try:
             if self.fresh:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                if (self.folder / RECIPE).exists():
+                if Run.is_begun(self.folder):
                     raise TrainingError(
                         f"{self.folder} holds a run already: go on with it by {resume_command(self.folder)}, or choose "
                         "another folder"
