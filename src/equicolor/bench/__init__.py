@@ -2,7 +2,8 @@
 
 Each part measures one thing and returns records fit for JSON: :mod:`networks` whole networks against the plain one of
 the same size, :mod:`layers` one convolution both ways and what ``auto`` makes of it, :mod:`lift` and :mod:`data` the
-colour moves and the way from memory to a lifted batch against 8-bit images of PIL's, one by one.
+colour moves and the way from memory to a lifted batch against 8-bit images of PIL's, one by one. How good a network is
+does not matter here; what the paper measured is in ``experiments``.
 """
 
 from equicolor.bench._machine import machine
