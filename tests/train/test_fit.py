@@ -357,8 +357,7 @@ def test_the_random_numbers_of_the_caller_go_on_undisturbed(tmp_path):
 
 def test_segmentation_learns_masks(tmp_path, monkeypatch):
     """Squares of colour on grey: the segmenter finds them."""
-    from equicolor.data._imageset import ImageSet
-    from equicolor.data._sources import Held
+    from equicolor.data import Held, ImageSet
 
     masks = torch.zeros(32, 1, 24, 24, dtype=torch.uint8)
     for index in range(32):

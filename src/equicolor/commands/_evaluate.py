@@ -60,8 +60,7 @@ def evaluate(
 
     opened = open_model(model, device)
     folder.mkdir(parents=True, exist_ok=True)  # what cannot be written should fail before it is computed
-    task: Any = "segmentation" if opened.architecture["name"] == "segmenter" else "classification"
-    images = DataSet(data, root, split, shift, limit, image_size, download).load(task)
+    images = DataSet(data, root, split, shift, limit, image_size, download).load(opened.model.task)
     title = f"{opened.describe()}, on {data} {split}" + (f" under {images.shift}" if images.shift else "")
     stem = folder / "-".join(filter(None, (data, split, (shift or "").replace(":", "_").replace(",", "-"))))
     if curve is None:

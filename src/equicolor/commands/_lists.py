@@ -8,7 +8,7 @@ from equicolor.commands import _console as console
 from equicolor.commands._registry import register_command
 
 if TYPE_CHECKING:
-    from equicolor.data._whereabouts import Whereabouts
+    from equicolor.data import Whereabouts
 
 
 @register_command(place=80)
@@ -21,7 +21,7 @@ def models(
 
     Args:
         groups: which; none is the conventional network, ceconv3 that baseline.
-        num_classes: the number of logits; the segmenter has one.
+        num_classes: the number of logits of a classifier; the segmenter has one.
 
     Example:
         equicolor models --groups none hue4 hue12
@@ -32,7 +32,7 @@ def models(
 
     sizes: dict[str, dict[str, int]] = {}
     for name in list_models():
-        classes = None if name == "segmenter" else num_classes
+        classes = num_classes if name in list_models(task="classification") else None
         with torch.device("meta"):  # shapes without memory: only the count is wanted
             made = {each: create_model(name, None if each == "none" else each, classes) for each in groups}
         sizes[name] = {each: network.num_parameters for each, network in made.items()}
@@ -51,8 +51,7 @@ def data(*, root: Path | None = None) -> "list[Whereabouts]":
     Example:
         equicolor data
     """
-    from equicolor.data import list_datasets
-    from equicolor.data._whereabouts import whereabouts
+    from equicolor.data import list_datasets, whereabouts
 
     found = [whereabouts(name, root) for name in list_datasets()]
     rows = []

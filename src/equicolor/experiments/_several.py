@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from equicolor.data import DataNotFoundError, load
-from equicolor.data._whereabouts import whereabouts
+from equicolor.data import DataNotFoundError, load, whereabouts
 from equicolor.experiments._experiment import Outcome, Record, Table
 from equicolor.experiments._rows import chosen_rows, new_row
 from equicolor.experiments._runner import Runner

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from equicolor._tools.pictures import new_figure
 from equicolor.color import rotate_rgb, shift_hue
-from equicolor.data import DataNotFoundError, load
-from equicolor.data._shapes import Shapes
+from equicolor.data import DataNotFoundError, Shapes, load
 from equicolor.experiments import Outcome, Record, Runner, Setting, Table, register_experiment
 
 if TYPE_CHECKING:

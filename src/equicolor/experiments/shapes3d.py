@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from equicolor.data._whereabouts import original_file
+from equicolor.data import original_file
 from equicolor.experiments import (
     Outcome,
     Published,

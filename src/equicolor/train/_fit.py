@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from equicolor._tools.files import PARTIAL, write_text
-from equicolor.data._random import key
+from equicolor.data import key
 from equicolor.files import save_pretrained
 from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command
 from equicolor.train._data import ImageData

@@ -3,25 +3,21 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
-from torch import nn
 
 from equicolor._tools.devices import chosen_device
-from equicolor.files import CARD, _folder, from_pretrained, read_card
+from equicolor.files import CARD, from_pretrained, model_folder, read_card
 from equicolor.groups import Group
-
-#: The size of the images that a network was made for, where its card does not say.
-_NATIVE_SIZE = {"z2cnn": 28, "segmenter": 128}
-_SIZE_OF_STEM = {"cifar": 32, "imagenet": 224}
+from equicolor.models import Model
 
 
 @dataclass(frozen=True)
 class Opened:
     """A network in eval mode, with the card that was saved beside it."""
 
-    model: nn.Module
+    model: Model
     card: dict[str, Any]
 
     @property
@@ -32,7 +28,7 @@ class Opened:
     @property
     def group(self) -> Group | None:
         """What its features live on; the hues of CEConv, None for a conventional network."""
-        return getattr(self.model, "group", None)
+        return self.model.group
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -42,8 +38,7 @@ class Opened:
     @property
     def image_size(self) -> int:
         """The height and width of images it was made for."""
-        name, stem = self.architecture["name"], self.architecture.get("stem", "cifar")
-        return int(self.card.get("image_size") or _NATIVE_SIZE.get(name) or _SIZE_OF_STEM[stem])
+        return int(self.card.get("image_size") or self.model.image_size)
 
     @property
     def device(self) -> torch.device:
@@ -52,8 +47,8 @@ class Opened:
 
     def describe(self) -> str:
         """One line: the network, its group and its size."""
-        parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        return f"{self.architecture['name']}, {self.architecture['group'] or 'no group'}, {parameters:,} parameters"
+        name, group = self.architecture["name"], self.architecture["group"] or "no group"
+        return f"{name}, {group}, {self.model.num_parameters:,} parameters"
 
 
 def open_model(run_or_model: str | os.PathLike[str], device: str = "auto") -> Opened:
@@ -68,6 +63,6 @@ def open_model(run_or_model: str | os.PathLike[str], device: str = "auto") -> Op
         place = place / "model"
     if place.is_file():
         raise ValueError(f"{place} is a file: expected the folder that holds it, with {CARD} and the weights")
-    folder = _folder(place if place.is_dir() else str(run_or_model), None)
-    card = read_card(folder)
-    return Opened(from_pretrained(folder).to(chosen_device(device)), card)
+    folder = model_folder(place if place.is_dir() else str(run_or_model))
+    model = cast("Model", from_pretrained(folder))  # its card named one, or there would be an error
+    return Opened(model.to(chosen_device(device)), read_card(folder))
