@@ -7,13 +7,12 @@ never deleted for that: the disk may give it back another time.
 
 import errno
 import hashlib
-import os
 import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from equicolor._tools.files import PARTIAL
+from equicolor._tools.files import PARTIAL, put_in_place
 from equicolor.train._errors import TrainingError
 
 _NAME = re.compile(r"step-(\d+)-([0-9a-f]{64})\.pt")
@@ -48,7 +47,7 @@ class Checkpoints:
             if path == found:
                 break
             aside = path.with_name(path.name + DAMAGED)
-            os.replace(path, aside)
+            path.replace(aside)
             warnings.warn(
                 f"{path.name} is damaged: it is kept as {aside.name}, and the run goes on from "
                 + (f"step {_parts(found)[0]:,}" if found else "its start"),
@@ -73,11 +72,8 @@ class Checkpoints:
     def finish(self, step: int) -> Path:
         """Names what was written to :meth:`partial`, and removes those that are no longer needed."""
         partial = self.partial(step)
-        with partial.open("r+b") as file:  # Windows synchronises only what could be written
-            os.fsync(file.fileno())
         path = self.folder / f"step-{step:09}-{_sha256(partial)}.pt"
-        os.replace(partial, path)
-        _sync_folder(self.folder)
+        put_in_place(partial, path, durable=True)
         self._remove_old(path)
         return path
 
@@ -165,13 +161,3 @@ def _sha256(path: Path) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes a renaming last, where folders can be synchronised (not on Windows)."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
