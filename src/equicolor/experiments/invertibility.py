@@ -32,9 +32,9 @@ def shapes(count: int, seed: int = 0) -> Tensor:
     return renderer.render(indices).float() / 255
 
 
-def random_colours(count: int, seed: int = 0) -> Tensor:
+def random_colours(count: int) -> Tensor:
     """Images whose pixels are drawn evenly from the cube of all colours, ``(count, 3, 32, 32)``."""
-    return torch.rand(count, 3, 32, 32, generator=torch.Generator().manual_seed(seed))
+    return torch.rand(count, 3, 32, 32, generator=torch.Generator().manual_seed(0))
 
 
 def restored(images: Tensor, move: Callable[[Tensor, float], Tensor], order: int) -> Tensor:

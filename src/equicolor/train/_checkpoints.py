@@ -18,18 +18,19 @@ from equicolor.train._errors import TrainingError
 _NAME = re.compile(r"step-(\d+)-([0-9a-f]{64})\.pt")
 #: What is added to the names of those that were passed over.
 DAMAGED = ".damaged"
+#: How many are kept. One would do; the second is there should the disk damage the first.
+_KEPT = 2
 
 
 class Checkpoints:
     """The checkpoints in a folder, of which the last few are kept.
 
     Args:
-        folder: where they are; made by the first :meth:`finish`.
-        keep: how many. One would do; the second is there should the disk damage the first.
+        folder: where they are.
     """
 
-    def __init__(self, folder: Path, keep: int = 2) -> None:
-        self.folder, self.keep = folder, keep
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def newest(self) -> Path | None:
         """The newest one that is undamaged. This is a question: no file is touched.
@@ -77,12 +78,12 @@ class Checkpoints:
         return path
 
     def _remove_old(self, written: Path) -> None:
-        """Removes what is older than the last ``keep`` good ones. Where nothing is too many, nothing is read."""
+        """Removes what is older than the last good ones. Where nothing is too many, nothing is read."""
         paths, good = self._all(), 0
-        if len(paths) <= self.keep:
+        if len(paths) <= _KEPT:
             return
         for path in paths:
-            if good == self.keep:
+            if good == _KEPT:
                 path.unlink()
             elif path == written or _is_surely_whole(path):
                 good += 1
