@@ -8,8 +8,9 @@ from torch import nn
 from torch.nn.utils import parametrizations, prune
 
 import equicolor as ec
+from equicolor.baselines import CEConv2d, CEConvLift, CEConvTranspose2d
 from equicolor.deploy import optimize_for_inference
-from equicolor.nn import CEConv2d, CEConvLift, CEConvTranspose2d, GroupConv2d, GroupConvTranspose2d
+from equicolor.nn import GroupConv2d, GroupConvTranspose2d
 
 LAYERS = [GroupConv2d, GroupConvTranspose2d, CEConv2d, CEConvTranspose2d]
 

@@ -4,13 +4,13 @@ A feature on a group of colour moves is an ordinary tensor with the group stacke
 work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.GroupConv2d` and :class:`nn.GroupPool`.
 """
 
-from equicolor import algorithms, color, data, groups, measure, models, nn, testing
+from equicolor import algorithms, baselines, color, data, groups, measure, models, nn, testing
 from equicolor.convert import convert
 from equicolor.deploy import export_onnx, optimize_for_inference
 from equicolor.files import from_pretrained, push_to_hub, save_pretrained
 from equicolor.groups import Group, Hue, Luminance, Saturation, group
 from equicolor.measure import equivariance_error
-from equicolor.models import create_model, list_models
+from equicolor.models import create_model, list_models, register_model
 
 __version__ = "0.1.0.dev0"
 
@@ -20,6 +20,7 @@ __all__ = [
     "Luminance",
     "Saturation",
     "algorithms",
+    "baselines",
     "color",
     "convert",
     "create_model",
@@ -35,6 +36,7 @@ __all__ = [
     "nn",
     "optimize_for_inference",
     "push_to_hub",
+    "register_model",
     "save_pretrained",
     "testing",
 ]

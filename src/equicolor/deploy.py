@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from equicolor._wrapped import unwrapped
+from equicolor._tools.computed import why_computed
+from equicolor._tools.wrapped import unwrapped
 from equicolor.convert import Converted
-from equicolor.nn._base import GroupConvBase
-from equicolor.nn._computed import why_computed
+from equicolor.nn import GroupConvBase
 
 
 def optimize_for_inference(model: nn.Module, images: Tensor | None = None) -> nn.Module:

@@ -8,7 +8,6 @@ so that the two are never mistaken for each other's.
 import hashlib
 import json
 import os
-import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from equicolor._wrapped import unwrapped
-from equicolor.groups import group as as_group
-from equicolor.models import Model, create_model
+from equicolor._tools.wrapped import unwrapped
+from equicolor.models import Model, create_model, make_kit
 from equicolor.nn import Lift
 
 WEIGHTS, CARD = "model.safetensors", "config.json"
@@ -93,7 +91,7 @@ def from_pretrained(
         FileNotFoundError: a file is missing, or there is no such folder or repository.
         ValueError: a file is damaged, or does not fit the network; the message says which.
     """
-    folder = _folder(folder_or_hub_id, revision)
+    folder = model_folder(folder_or_hub_id, revision)
     card = read_card(folder)
     weights = _weights(folder / WEIGHTS, card.get("sha256"))
     if model is None:
@@ -138,7 +136,12 @@ def read_card(folder: str | os.PathLike[str]) -> dict[str, Any]:
     return card
 
 
-def _folder(folder_or_hub_id: str | os.PathLike[str], revision: str | None) -> Path:
+def model_folder(folder_or_hub_id: str | os.PathLike[str], revision: str | None = None) -> Path:
+    """The folder with the files of a model: the given one, or a copy of the repository of this name on the hub.
+
+    Raises:
+        FileNotFoundError: there is neither.
+    """
     folder = Path(folder_or_hub_id)
     if folder.is_dir():
         return folder
@@ -171,8 +174,8 @@ def _built(card: dict[str, Any], path: Path) -> Model:
 
 def _check_order(group: object = None, **_: Any) -> None:
     """ValueError for a group on which a network would take long to build: no file is trusted with that."""
-    # CEConv's features live on hues, too.
-    if isinstance(group, str) and as_group(re.sub(r"^ceconv(?=\d+$)", "hue", group)).order > MOST_ELEMENTS:
+    lives_on = make_kit(group).group if isinstance(group, str) else None
+    if lives_on is not None and lives_on.order > MOST_ELEMENTS:
         raise ValueError(
             f"the group {group!r} has more than {MOST_ELEMENTS} elements, the most that are built because a file says "
             "so. If you trust it, build the network yourself and give it: from_pretrained(folder, model=...)"

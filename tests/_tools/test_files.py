@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from equicolor._tools.files import complete_file, write_csv, write_picture, write_text
-from equicolor.plots import new_figure
+from equicolor._tools.pictures import new_figure
 
 
 def test_an_interrupted_file_leaves_what_stood_there_and_nothing_else(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 import equicolor as ec
-from equicolor.nn import CEConvLift
-from equicolor.nn._base import GroupConvBase
+from equicolor.baselines import CEConvLift
+from equicolor.nn import GroupConvBase
 
 CONVOLUTIONS = (nn.Conv2d, nn.ConvTranspose2d, GroupConvBase, CEConvLift)
 NETWORKS = [

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equicolor as ec
-from equicolor.models._kit import make_kit
+from equicolor.models import make_kit
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 import pytest
+import torch
 
 import equicolor as ec
 from equicolor.models import Z2CNN, ResNet, Segmenter
 
 
 def test_lists_the_networks_of_the_paper():
-    assert ec.list_models() == ["z2cnn", "resnet18", "resnet34", "resnet44", "resnet50", "segmenter"]
+    assert ec.list_models() == ["resnet18", "resnet34", "resnet44", "resnet50", "segmenter", "z2cnn"]
     assert ec.list_models("*44") == ["resnet44"]
     assert ec.list_models("vgg*") == []
 
@@ -13,6 +14,24 @@ def test_lists_the_networks_of_the_paper():
 @pytest.mark.parametrize(("name", "kind"), [("z2cnn", Z2CNN), ("resnet44", ResNet), ("segmenter", Segmenter)])
 def test_makes_networks_by_name(name, kind):
     assert isinstance(ec.create_model(name, width=8), kind)
+
+
+def test_a_network_knows_its_task_and_the_size_of_images_it_was_made_for():
+    assert ec.list_models(task="segmentation") == ["segmenter"]
+    assert "segmenter" not in ec.list_models(task="classification")
+    assert {name: ec.create_model(name).image_size for name in ("z2cnn", "resnet18", "segmenter")} == {
+        "z2cnn": 28,
+        "resnet18": 32,
+        "segmenter": 128,
+    }
+    assert ec.create_model("resnet18", stem="imagenet").image_size == 224
+
+
+def test_a_name_that_is_taken_is_refused():
+    with pytest.raises(ValueError, match="there is a network 'z2cnn' already, Z2CNN"):
+        ec.register_model("z2cnn")(ResNet)
+    with pytest.raises(TypeError, match="a subclass of Model"):
+        ec.register_model("linear")(torch.nn.Linear)
 
 
 def test_a_group_may_be_given_as_such_or_by_name():
@@ -31,7 +50,7 @@ def test_the_first_line_of_a_models_repr_sums_it_up():
 
 def test_an_unknown_name_is_answered_with_a_close_one_and_all():
     with pytest.raises(
-        ValueError, match=r"unknown model 'resnet-44'. Did you mean 'resnet44'\? There are z2cnn, .*segm"
+        ValueError, match=r"unknown model 'resnet-44'. Did you mean 'resnet44'\? There are resnet18, .*z2cnn"
     ):
         ec.create_model("resnet-44")
 

@@ -5,7 +5,8 @@ import torch
 from torch import nn
 
 import equicolor as ec
-from equicolor.nn import CEConvLift, GroupConv2d, GroupPool, Lift
+from equicolor.baselines import CEConvLift
+from equicolor.nn import GroupConv2d, GroupPool, Lift
 from equicolor.testing import assert_equivariant
 
 

@@ -1,5 +1,7 @@
 """What kind of tensor something is: its layout, who records what is done to it, and whether its values can be read."""
 
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
 from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
@@ -50,3 +52,10 @@ def is_channels_last(features: Tensor) -> bool:
 def layout(features: Tensor) -> torch.memory_format:
     """Channels_last or contiguous: what to ask for where a copy should be laid out alike."""
     return torch.channels_last if is_channels_last(features) else torch.contiguous_format
+
+
+def full_precision(device: torch.device) -> AbstractContextManager[object]:
+    """No autocast on this device, where there is any."""
+    if torch.amp.is_autocast_available(device.type):
+        return torch.autocast(device.type, enabled=False)
+    return nullcontext()

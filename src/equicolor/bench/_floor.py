@@ -11,8 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from equicolor.nn._base import GroupConvBase
-from equicolor.nn._bilinear import Convolution
+from equicolor.nn import Convolution, GroupConvBase
 
 
 def leave_out_transforms(model: nn.Module) -> nn.Module:

@@ -5,9 +5,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from equicolor import algorithms
+from equicolor._tools.pictures import new_figure
 from equicolor.bench.networks import PHASES
 from equicolor.groups import Hue
-from equicolor.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,7 @@ from equicolor.bench.networks import PHASES, Phase
 from equicolor.groups import group as as_group
 from equicolor.measure import evaluating
 from equicolor.models import create_model
-from equicolor.nn import GroupConv2d
-from equicolor.nn._base import Choice
+from equicolor.nn import Choice, GroupConv2d
 
 Way: TypeAlias = Literal["direct", "fast"]
 WAYS: tuple[Way, ...] = ("direct", "fast")

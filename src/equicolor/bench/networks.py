@@ -18,7 +18,7 @@ from equicolor.bench._work import multiply_adds
 from equicolor.deploy import optimize_for_inference
 from equicolor.groups import group as as_group
 from equicolor.models import create_model
-from equicolor.nn._base import Choice
+from equicolor.nn import Choice
 
 Mode: TypeAlias = Literal["eager", "compiled"]
 Phase: TypeAlias = Literal["training", "inference"]

@@ -51,7 +51,7 @@ def bench(
     """
     import torch
 
-    from equicolor._open import chosen_device
+    from equicolor._tools.devices import chosen_device
     from equicolor.bench import FULL, QUICK
     from equicolor.bench._report import plot_cost, tables
     from equicolor.groups import group
@@ -59,7 +59,7 @@ def bench(
 
     _check("--parts", parts, FULL.parts)
     _check("--modes", modes, FULL.modes)
-    _check("--networks", networks, [name for name in list_models() if name != "segmenter"])
+    _check("--networks", networks, list_models(task="classification"))
     for name in groups:
         group(name)  # says what is wrong with it
     for option, number in (("--rounds", rounds), ("--batch", batch), ("--threads", threads)):

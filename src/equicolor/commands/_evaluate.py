@@ -9,8 +9,7 @@ from equicolor.commands import _console as console
 from equicolor.commands._shared import DataSet
 
 if TYPE_CHECKING:
-    from equicolor._open import Opened
-    from equicolor.evaluate import Evaluation
+    from equicolor.trained import Evaluation, Opened
 
 #: Larger confusion matrices are written to a file, not printed.
 _LARGEST_PRINTED = 12
@@ -54,14 +53,12 @@ def evaluate(
         equicolor evaluate runs/digits --data digits --shift hue:uniform
         equicolor evaluate runs/digits --data digits --curve hue --limit 100
     """
-    from equicolor._open import open_model
-    from equicolor.evaluate import default_shifts, evaluate_curve
-    from equicolor.evaluate import evaluate as evaluate_once
+    from equicolor.trained import default_shifts, evaluate_curve, open_model
+    from equicolor.trained import evaluate as evaluate_once
 
     opened = open_model(model, device)
     folder.mkdir(parents=True, exist_ok=True)  # what cannot be written should fail before it is computed
-    task: Any = "segmentation" if opened.architecture["name"] == "segmenter" else "classification"
-    images = DataSet(data, root, split, shift, limit, image_size, download).load(task)
+    images = DataSet(data, root, split, shift, limit, image_size, download).load(opened.model.task)
     title = f"{opened.describe()}, on {data} {split}" + (f" under {images.shift}" if images.shift else "")
     stem = folder / "-".join(filter(None, (data, split, (shift or "").replace(":", "_").replace(",", "-"))))
     if curve is None:
@@ -101,7 +98,7 @@ def _show(title: str, result: "Evaluation", stem: Path) -> None:
 
 def _show_curve(title: str, quantity: Any, results: "dict[float, Evaluation]", stem: Path, opened: "Opened") -> None:
     from equicolor import Hue
-    from equicolor.plots import plot_curve
+    from equicolor.trained import plot_curve
 
     unit = "°" if quantity == "hue" else ""
     rows = [(f"{shift:g}{unit}", f"{r.error:.2%}", f"{r.calibration_error:.2%}") for shift, r in results.items()]

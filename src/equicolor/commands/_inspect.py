@@ -8,7 +8,7 @@ from equicolor.commands import _console as console
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
 
 if TYPE_CHECKING:
-    from equicolor.inspection import Inspection
+    from equicolor.trained import Inspection
 
 
 def inspect(
@@ -50,9 +50,7 @@ def inspect(
     Example:
         equicolor inspect runs/digits --data digits --shift hue:200
     """
-    from equicolor._open import open_model
-    from equicolor.inspection import inspect_model
-    from equicolor.plots import plot_inspection
+    from equicolor.trained import inspect_model, open_model, plot_inspection
 
     opened = open_model(model, device)
     bad = BadFiles(quiet=True)

@@ -19,7 +19,7 @@ def models(
 
     Args:
         groups: which; none is the conventional network, ceconv3 that baseline.
-        num_classes: the number of logits; the segmenter has one.
+        num_classes: the number of logits of a classifier; the segmenter has one.
 
     Example:
         equicolor models --groups none hue4 hue12
@@ -30,7 +30,7 @@ def models(
 
     sizes: dict[str, dict[str, int]] = {}
     for name in list_models():
-        classes = None if name == "segmenter" else num_classes
+        classes = num_classes if name in list_models(task="classification") else None
         with torch.device("meta"):  # shapes without memory: only the count is wanted
             made = {each: create_model(name, None if each == "none" else each, classes) for each in groups}
         sizes[name] = {each: network.num_parameters for each, network in made.items()}

@@ -12,7 +12,7 @@ from equicolor.commands import _console as console
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
 
 if TYPE_CHECKING:
-    from equicolor.predict import Prediction
+    from equicolor.trained import Prediction
 
 
 def predict(
@@ -55,8 +55,8 @@ def predict(
     Example:
         equicolor predict runs/digits --data digits --shift hue:uniform --limit 5
     """
-    from equicolor._open import open_model
-    from equicolor.predict import predict as predictions
+    from equicolor.trained import open_model
+    from equicolor.trained import predict as predictions
 
     opened = open_model(model, device)
     bad = BadFiles()

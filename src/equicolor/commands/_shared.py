@@ -86,7 +86,7 @@ def image_batches(
     files: Sequence[str], data: DataSet | None, image_size: int, batch_size: int, bad: BadFiles
 ) -> "Iterator[tuple[list[str], Tensor]]":
     """The images that a command was given in batches, each with its name."""
-    from equicolor.predict import file_batches, find_images, set_batches
+    from equicolor.trained import file_batches, find_images, set_batches
 
     if bool(files) == (data is not None):
         raise ValueError("give either images (files, folders, globs) or a data set, --data digits")

@@ -11,8 +11,7 @@ from equicolor.commands._shared import BadFiles, DataSet, image_batches
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from equicolor._open import Opened
-    from equicolor.sorting import HuePositions
+    from equicolor.trained import HuePositions, Opened
 
 
 def sort(
@@ -66,9 +65,8 @@ def sort(
     """
     import torch
 
-    from equicolor._open import open_model
-    from equicolor.plots import contact_sheet
-    from equicolor.sorting import hue_factor, hue_positions
+    from equicolor._tools.pictures import contact_sheet
+    from equicolor.trained import hue_factor, hue_positions, open_model
 
     opened = open_model(model, device)
     hues = hue_factor(opened.group)
@@ -105,7 +103,7 @@ def _gathered(
     """The names, the pictures as uint8 and the features of all images, in batches."""
     import torch
 
-    from equicolor.sorting import fine_features, layer_features, penultimate_map
+    from equicolor.trained import fine_features, layer_features, penultimate_map
 
     names, pictures, features = list[str](), list["Tensor"](), list["Tensor"]()
     layer = ""

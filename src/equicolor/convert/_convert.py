@@ -8,6 +8,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.strided import without_strided_points
 from equicolor.convert import _dry_run as dry_run
 from equicolor.convert._dry_run import CONVOLUTIONS, OUTPUT, Trace, map_tensors, tensors
 from equicolor.convert._layers import MIXING, PooledBefore, check_plain, counterpart, replace, shared_dropout, wrap
@@ -15,7 +16,6 @@ from equicolor.convert._width import narrow_to_match
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
-from equicolor.nn._strided import without_strided_points
 
 _OTHER_CONVOLUTIONS = (nn.Conv1d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose3d)
 

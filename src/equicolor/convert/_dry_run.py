@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor, fx, nn
 from torch.overrides import TorchFunctionMode
 
 #: The batch of a dry run stands for this many images, lifted to a group of this many elements.
@@ -99,9 +99,9 @@ def tensors(value: Any) -> list[Tensor]:
     return []
 
 
-def map_tensors(function: Callable[[Tensor], Tensor], value: Any) -> Any:
-    """``value`` with every tensor in its sequences and mappings replaced."""
-    if isinstance(value, Tensor):
+def map_tensors(function: Callable[[Any], Any], value: Any) -> Any:
+    """``value`` with every tensor in its sequences and mappings replaced, and what stands for one in a trace."""
+    if isinstance(value, (Tensor, fx.Proxy)):
         return function(value)
     if isinstance(value, dict):
         return type(value)((key, map_tensors(function, item)) for key, item in value.items())

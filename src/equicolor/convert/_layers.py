@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from equicolor._tools.computed import why_computed
 from equicolor.convert._dry_run import CONVOLUTIONS, map_tensors
 from equicolor.groups import Group
 from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupDropout, GroupLinear, GroupPool
-from equicolor.nn._computed import why_computed
 
 #: The layers that have a group counterpart.
 MIXING = (*CONVOLUTIONS, nn.Linear)

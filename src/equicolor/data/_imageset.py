@@ -3,7 +3,7 @@
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,8 +14,7 @@ from equicolor.data._fingerprint import Fingerprint, sha256
 from equicolor.data._random import permutation
 from equicolor.data._sources import Encoded, Held, Source, hold, numbers, spread
 from equicolor.data.shift import Shift
-
-Task: TypeAlias = Literal["classification", "segmentation"]
+from equicolor.models import Task
 
 
 class Batch(NamedTuple):

@@ -15,13 +15,14 @@ from equicolor.data._download import fetch
 from equicolor.data._errors import BY_CALL, DataNotFoundError
 from equicolor.data._hub import from_hub, from_parquet, parquet_files
 from equicolor.data._images import Decoding, Fit, OnError
-from equicolor.data._imageset import ImageSet, Task
+from equicolor.data._imageset import ImageSet
 from equicolor.data._random import permutation
 from equicolor.data._readers import Raw, Request
 from equicolor.data._readers.folder import split_folders
 from equicolor.data._registry import DATASETS
 from equicolor.data._sources import Encoded, Held, Resized
 from equicolor.data.shift import Shift
+from equicolor.models import Task
 
 Where: TypeAlias = Literal["auto", "disk", "hub"]
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from equicolor._tools.pictures import contact_sheet, new_figure
 from equicolor.data import load
 from equicolor.experiments._experiment import Row
 from equicolor.experiments._tables import Measured
-from equicolor.plots import contact_sheet, new_figure
 from equicolor.train import Run
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from equicolor._open import chosen_device
 from equicolor._tools import environment
+from equicolor._tools.devices import chosen_device
 from equicolor._tools.files import complete_file, png, write_csv, write_text
 from equicolor.experiments._experiment import Experiment, Outcome, Table
 

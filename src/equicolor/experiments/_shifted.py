@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from equicolor._tools.pictures import new_figure
 from equicolor.color import Action
 from equicolor.data import ImageSet, load
-from equicolor.evaluate import evaluate_curve
 from equicolor.experiments._experiment import Outcome, Record, Row, Setting, Table
 from equicolor.experiments._several import missing
 from equicolor.experiments._tables import Measured, row_lines, run_records
-from equicolor.plots import new_figure
 from equicolor.train import Run
+from equicolor.trained import evaluate_curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

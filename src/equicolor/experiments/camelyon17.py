@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from equicolor._tools.pictures import new_figure
 from equicolor.color import rgb_to_hsl
 from equicolor.data import DataNotFoundError, ImageSet, load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting
 from equicolor.experiments._stand_in import shift_columns, stand_in
 from equicolor.experiments._tables import Published, error_table, run_records
-from equicolor.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from equicolor._tools.pictures import new_figure
 from equicolor.color import rotate_rgb
 from equicolor.data import load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
@@ -15,7 +16,6 @@ from equicolor.experiments._tables import seeds_of
 from equicolor.experiments.shapes3d import QUICK, data_note
 from equicolor.groups import Element, Group, Hue
 from equicolor.measure import equivariance_error
-from equicolor.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.pictures import new_figure
 from equicolor.data import load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
 from equicolor.experiments.shapes3d import QUICK, data_note
 from equicolor.groups import Element, Group
-from equicolor.inspection import inspect_model
 from equicolor.measure import evaluating, layer_outputs
 from equicolor.models import create_model
-from equicolor.plots import new_figure
 from equicolor.train import Recipe
+from equicolor.trained import inspect_model
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

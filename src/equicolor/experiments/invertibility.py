@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from equicolor._tools.pictures import new_figure
 from equicolor.color import rotate_rgb, shift_hue
 from equicolor.data import DataNotFoundError, load
 from equicolor.data._shapes import Shapes
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
-from equicolor.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

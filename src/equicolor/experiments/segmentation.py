@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from equicolor._tools.pictures import new_figure
 from equicolor.data import ImageSet, load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting
 from equicolor.experiments._stand_in import shift_columns, stand_in
 from equicolor.experiments._tables import Published, error_table, run_records
-from equicolor.plots import new_figure
 from equicolor.train import Run
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.pictures import contact_sheet, new_figure
 from equicolor.color import hsl_to_rgb, rgb_to_hsl
 from equicolor.data import load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table, Value
 from equicolor.experiments.trajectories import rows as digits_rows
 from equicolor.groups import Group, Hue
-from equicolor.plots import contact_sheet, new_figure
-from equicolor.sorting import HuePositions, fine_features, hue_factor, hue_positions, layer_features, penultimate_map
 from equicolor.train import Recipe
+from equicolor.trained import HuePositions, fine_features, hue_factor, hue_positions, layer_features, penultimate_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,15 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from equicolor._tools.optional import require
+from equicolor._tools.pictures import new_figure
 from equicolor.data import ImageSet, load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
 from equicolor.experiments._five import FIVE
 from equicolor.experiments._tables import seeds_of
 from equicolor.groups import Hue
 from equicolor.measure import evaluating, layer_outputs
-from equicolor.plots import new_figure
-from equicolor.sorting import penultimate_map
 from equicolor.train import Recipe
+from equicolor.trained import penultimate_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

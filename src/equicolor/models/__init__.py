@@ -1,9 +1,33 @@
-"""The paper's networks, for any group, for none, and for the CEConv baseline. :func:`create_model` makes one."""
+"""The paper's networks, for any group, for none, and for the CEConv baseline. :func:`create_model` makes one.
 
-from equicolor.models._model import Model
-from equicolor.models._registry import create_model, list_models
+A file for each network, which says what it is for and registers itself: every file here is imported, so a new one need
+be named nowhere else. Layers belong to ``nn``, and training to ``train``.
+"""
+
+import importlib
+import pkgutil
+
+from equicolor.models._kit import Channels, Kit, Width, make_kit
+from equicolor.models._model import Model, Task
+from equicolor.models._registry import create_model, list_models, register_model
 from equicolor.models._resnet import ResNet
 from equicolor.models._segmenter import Segmenter
 from equicolor.models._z2cnn import Z2CNN
 
-__all__ = ["Z2CNN", "Model", "ResNet", "Segmenter", "create_model", "list_models"]
+__all__ = [
+    "Z2CNN",
+    "Channels",
+    "Kit",
+    "Model",
+    "ResNet",
+    "Segmenter",
+    "Task",
+    "Width",
+    "create_model",
+    "list_models",
+    "make_kit",
+    "register_model",
+]
+
+for _file in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_file.name)

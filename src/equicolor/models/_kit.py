@@ -14,11 +14,11 @@ from typing import Any, Literal, TypeAlias
 
 from torch import nn
 
+from equicolor._tools.strided import without_strided_points
+from equicolor.baselines import CEConv2d, CEConvLift, CEConvTranspose2d
 from equicolor.groups import Group, Hue
 from equicolor.groups import group as as_group
-from equicolor.nn import CEConv2d, CEConvLift, CEConvTranspose2d, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
-from equicolor.nn._base import Choice
-from equicolor.nn._strided import without_strided_points
+from equicolor.nn import Choice, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
 
 Width: TypeAlias = Literal["paper", "fast"] | int
 Channels: TypeAlias = float | Sequence[float]

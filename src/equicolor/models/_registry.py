@@ -4,34 +4,78 @@ import inspect
 from collections.abc import Callable
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from equicolor.groups import Group
 from equicolor.models._kit import Channels, Width, make_kit
-from equicolor.models._model import Model
-from equicolor.models._resnet import ResNet
-from equicolor.models._segmenter import Segmenter
-from equicolor.models._z2cnn import Z2CNN
-from equicolor.nn._base import Choice
+from equicolor.models._model import Model, Task
+from equicolor.nn import Choice
 
-_MODELS: dict[str, Callable[..., Model]] = {
-    "z2cnn": Z2CNN,
-    "resnet18": partial(ResNet, 18),
-    "resnet34": partial(ResNet, 34),
-    "resnet44": partial(ResNet, 44),
-    "resnet50": partial(ResNet, 50),
-    "segmenter": Segmenter,
-}
+_Network = TypeVar("_Network", bound=type[Model])
 
 
-def list_models(pattern: str = "*") -> list[str]:
-    """The names that :func:`create_model` takes, those that match ``pattern``.
+class _Entry(NamedTuple):
+    network: type[Model]
+    fixed: dict[str, Any]
+
+
+_MODELS: dict[str, _Entry] = {}
+
+
+def register_model(name: str, **fixed: Any) -> Callable[[_Network], _Network]:
+    """Makes a network known to :func:`create_model` and whatever builds on it: a decorator for its class.
+
+    The class is a :class:`Model` whose constructor takes a :class:`Kit`, ``num_classes`` with a default, and the
+    network's own options.
+
+    Args:
+        name: what it is called.
+        fixed: arguments of the constructor that the name stands for, such as ``depth=18``.
+
+    Raises:
+        ValueError: the name is taken.
+
+    Example::
+
+        @ec.register_model("mean_colour")
+        class MeanColour(ec.models.Model):
+            def __init__(self, kit, num_classes=10):
+                super().__init__(kit, num_classes)
+                self.conv = kit.first(num_classes, kernel_size=1)
+                self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), kit.pool())
+
+            def features(self, images):
+                return self.conv(self.lift(images))
+
+        ec.create_model("mean_colour", group="hue4")
+    """
+
+    def register(network: _Network) -> _Network:
+        if not (isinstance(network, type) and issubclass(network, Model)):
+            raise TypeError(f"register_model takes a class of networks, a subclass of Model, got {network!r}")
+        if name in _MODELS:
+            raise ValueError(f"there is a network {name!r} already, {_MODELS[name].network.__qualname__}")
+        _MODELS[name] = _Entry(network, fixed)
+        return network
+
+    return register
+
+
+def list_models(pattern: str = "*", task: Task | None = None) -> list[str]:
+    """The names that :func:`create_model` takes, in the order of the alphabet.
+
+    Args:
+        pattern: only those that match it.
+        task: only those for it, ``"classification"`` or ``"segmentation"``.
 
     >>> list_models("resnet*")
     ['resnet18', 'resnet34', 'resnet44', 'resnet50']
+    >>> list_models(task="segmentation")
+    ['segmenter']
     """
-    return [name for name in _MODELS if fnmatchcase(name, pattern)]
+    return sorted(
+        name for name, entry in _MODELS.items() if fnmatchcase(name, pattern) and task in (None, entry.network.task)
+    )
 
 
 def create_model(
@@ -70,14 +114,18 @@ def create_model(
     if name not in _MODELS:
         close = get_close_matches(str(name), _MODELS, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown model {name!r}.{hint} There are {', '.join(_MODELS)}.")
-    known = [option for option in inspect.signature(_MODELS[name]).parameters if option not in ("kit", "num_classes")]
+        raise ValueError(f"unknown model {name!r}.{hint} There are {', '.join(list_models())}.")
+    network, fixed = _MODELS[name]
+    known = [option for option in inspect.signature(network).parameters if option not in {"kit", "num_classes", *fixed}]
     for option in options:
         if option not in known:
             raise TypeError(
-                f"{name} has no option {option!r}. Its own are {', '.join(known)}; those of every model are group, "
-                "num_classes, width, mean, std, algorithm and rescale."
+                f"{name} has no option {option!r}. Its own are {', '.join(known) or 'none'}; those of every model are "
+                "group, num_classes, width, mean, std, algorithm and rescale."
             )
     if num_classes is not None:
         options["num_classes"] = num_classes
-    return _MODELS[name](make_kit(group, width, mean, std, algorithm, rescale), **options)
+    made: Callable[..., Model] = network  # each has options of its own
+    model = made(make_kit(group, width, mean, std, algorithm, rescale), **fixed, **options)
+    model.config = {"name": name, **model.config}
+    return model

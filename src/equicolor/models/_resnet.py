@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from equicolor.models._kit import Kit, make_kit
 from equicolor.models._model import Model
+from equicolor.models._registry import register_model
 from equicolor.nn import BatchNorm2d
 
 Stem = Literal["cifar", "imagenet"]
@@ -33,9 +34,9 @@ class ResNet(Model):
     """A residual network. The spatial mean comes first, then the maximum over the group, then a linear head.
 
     Args:
-        depth: 18, 34, 44 or 50.
         kit: the kind of layers.
         num_classes: the number of logits.
+        depth: 18, 34, 44 or 50.
         stem: ``"cifar"``, one 3×3 convolution, which gives the paper's counts; or ``"imagenet"``, a 7×7 convolution and
             max pooling, each of stride 2: about sixteen times cheaper, for images of some 100 pixels and more.
         group_stages: how many stages live on the group; the rest, behind the pooling, are conventional. All by default.
@@ -43,9 +44,16 @@ class ResNet(Model):
     """
 
     def __init__(
-        self, depth: int, kit: Kit, num_classes: int = 10, stem: Stem = "cifar", group_stages: int | None = None
+        self,
+        kit: Kit,
+        num_classes: int = 10,
+        *,
+        depth: int,
+        stem: Stem = "cifar",
+        group_stages: int | None = None,
     ) -> None:
-        super().__init__(f"resnet{depth}", kit, num_classes, stem=stem, group_stages=group_stages)
+        super().__init__(kit, num_classes, stem=stem, group_stages=group_stages)
+        self.image_size = 224 if stem == "imagenet" else 32
         shape = _SHAPES[depth]
         stages = len(shape.blocks)
         if group_stages is not None and (kit.group is None or group_stages not in range(1, stages + 1)):
@@ -70,6 +78,10 @@ class ResNet(Model):
         """The output of the last stage on the group: ``(G·B, C, h, w)``."""
         features: Tensor = self.stages(self.stem(self.lift(images)))
         return features
+
+
+for _depth in _SHAPES:
+    register_model(f"resnet{_depth}", depth=_depth)(ResNet)
 
 
 def _stem(kit: Kit, width: int, stem: Stem) -> nn.Sequential:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from equicolor.models._kit import Kit
 from equicolor.models._model import Model
+from equicolor.models._registry import register_model
 from equicolor.nn import BatchNorm2d
 
 _WIDTHS = (32, 64, 128, 256)
@@ -16,6 +17,7 @@ _MIDDLE = 3
 _CHANNELS_PER_CLASS = 3
 
 
+@register_model("segmenter")
 class Segmenter(Model):
     """Four convolutions down, three 1×1 in the middle, four transposed ones up: to logits ``(B, classes, H, W)``.
 
@@ -31,8 +33,11 @@ class Segmenter(Model):
             prints.
     """
 
+    task = "segmentation"
+    image_size = 128
+
     def __init__(self, kit: Kit, num_classes: int = 1, kernel_size: int = 3) -> None:
-        super().__init__("segmenter", kit, num_classes, kernel_size=kernel_size)
+        super().__init__(kit, num_classes, kernel_size=kernel_size)
         if not isinstance(kernel_size, int) or kernel_size < 1 or kernel_size % 2 == 0:
             raise ValueError(f"kernel_size must be odd, so that sizes halve and double exactly, got {kernel_size!r}")
         widths = kit.widths(_WIDTHS, area=_mean_area(kernel_size))

@@ -7,6 +7,7 @@ from torch import Tensor, fx, nn
 
 from equicolor.models._kit import Kit
 from equicolor.models._model import Model
+from equicolor.models._registry import register_model
 from equicolor.nn import BatchNorm2d
 
 _KERNELS = (3, 3, 3, 3, 3, 3, 4)
@@ -15,6 +16,7 @@ _WIDTH = 20
 _LEAST_SIZE = 28
 
 
+@register_model("z2cnn")
 class Z2CNN(Model):
     """Seven valid convolutions, the last one to the classes; made for 28×28 images, taken to the mean on larger ones.
 
@@ -25,8 +27,10 @@ class Z2CNN(Model):
             the conventional network, Hue-4 and CEConv include them, the one for Hue-3 does not.
     """
 
+    image_size = _LEAST_SIZE
+
     def __init__(self, kit: Kit, num_classes: int = 10, bias: bool = False) -> None:
-        super().__init__("z2cnn", kit, num_classes, bias=bias)
+        super().__init__(kit, num_classes, bias=bias)
         (width,) = kit.widths([_WIDTH], area=math.inf)  # the paper's CEConv-n keeps all of the width
         layers: list[nn.Module] = [kit.first(width, _KERNELS[0], bias=bias), BatchNorm2d(width)]
         channels = [width] * (len(_KERNELS) - 1) + [num_classes]

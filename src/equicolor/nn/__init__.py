@@ -1,7 +1,16 @@
-"""Layers: those that know about the group, the CEConv baseline, a batch norm. All others are in ``torch.nn``."""
+"""Layers that know about the group, and a batch norm for few channels. All others are in ``torch.nn``.
 
-from equicolor.nn._ceconv import CEConv2d, CEConvLift, CEConvTranspose2d
-from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d
+A layer here takes tensors and knows a group; which layers make a network is the business of ``models``, and how a group
+convolution is summed that of ``algorithms``.
+"""
+
+import importlib
+import warnings
+from typing import Any
+
+from equicolor.nn._base import Choice, GroupConvBase, Size
+from equicolor.nn._bilinear import Convolution
+from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
 from equicolor.nn._dropout import GroupDropout
 from equicolor.nn._lift import Lift
 from equicolor.nn._linear import GroupLinear
@@ -10,13 +19,23 @@ from equicolor.nn._pool import GroupPool
 
 __all__ = [
     "BatchNorm2d",
-    "CEConv2d",
-    "CEConvLift",
-    "CEConvTranspose2d",
+    "Choice",
+    "Convolution",
     "GroupConv2d",
+    "GroupConvBase",
     "GroupConvTranspose2d",
     "GroupDropout",
     "GroupLinear",
     "GroupPool",
     "Lift",
+    "PaddingMode",
+    "Size",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The layers of CEConv by their old names, until the next release."""
+    if name not in ("CEConv2d", "CEConvLift", "CEConvTranspose2d"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"equicolor.nn.{name} is now equicolor.baselines.{name}", DeprecationWarning, stacklevel=2)
+    return getattr(importlib.import_module("equicolor.baselines"), name)

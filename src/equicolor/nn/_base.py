@@ -14,13 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from equicolor import algorithms
+from equicolor._tools.computed import why_computed
 from equicolor._tools.tensors import is_traced, layout
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 from equicolor.nn import _cost
 from equicolor.nn._bilinear import BilinearConvolution, Convolution, convolve, transform_filters
 from equicolor.nn._combine import unstack
-from equicolor.nn._computed import why_computed
 
 Choice: TypeAlias = Literal["auto", "direct", "fast"]
 Size: TypeAlias = int | Sequence[int]

@@ -5,14 +5,13 @@ pass transforms them once more: that is a few additions, beside convolutions.
 """
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from equicolor._tools.tensors import is_channels_last, is_traced, is_wrapped
+from equicolor._tools.tensors import full_precision, is_channels_last, is_traced, is_wrapped
 from equicolor.algorithms import Algorithm
 from equicolor.nn._combine import combine, transpose, unstack
 
@@ -75,13 +74,6 @@ def _gradient_of_weight(of_filters: Tensor | Sequence[Tensor], weight: Tensor, a
     if is_channels_last(weight):
         return taps.movedim(2, -1).movedim(1, -2).flatten(-2).movedim(-1, 1)
     return taps.flatten(1, 2)
-
-
-def full_precision(device: torch.device) -> AbstractContextManager[object]:
-    """No autocast on this device, where there is any."""
-    if torch.amp.is_autocast_available(device.type):
-        return torch.autocast(device.type, enabled=False)
-    return nullcontext()
 
 
 class _Stack:

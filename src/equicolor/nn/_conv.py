@@ -7,11 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from equicolor._tools.leaf import leaf
+from equicolor._tools.strided import is_strided_point, spread, thin
 from equicolor.groups import Group
 from equicolor.nn._base import Choice, GroupConvBase, Size, pair
 from equicolor.nn._bilinear import Convolution
-from equicolor.nn._leaf import leaf
-from equicolor.nn._strided import is_strided_point, spread, thin
 
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
 

@@ -5,10 +5,10 @@ from typing import Literal, TypeAlias
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from equicolor._tools.leaf import leaf
 from equicolor._tools.tensors import layout
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
-from equicolor.nn._leaf import leaf
 
 Over: TypeAlias = Literal["values", "channels", "rows"]
 

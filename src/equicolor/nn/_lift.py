@@ -7,10 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from equicolor import color
+from equicolor._tools.leaf import leaf
 from equicolor._tools.tensors import is_channels_last, is_readable
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
-from equicolor.nn._leaf import leaf
 
 #: On an accelerator, the values of a batch are checked at these calls and at every further power of two.
 _FIRST_CHECKS = 2

@@ -5,9 +5,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from equicolor._tools.leaf import leaf
 from equicolor.groups import Group
 from equicolor.nn._conv import GroupConv2d
-from equicolor.nn._leaf import leaf
 
 
 class GroupLinear(nn.Module):

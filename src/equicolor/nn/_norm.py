@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
+from equicolor._tools.leaf import leaf
 from equicolor._tools.machine import LANES
 from equicolor._tools.tensors import is_channels_last, is_plain, is_traced
-from equicolor.nn._leaf import leaf
 
 #: With more channels than these, what does not fill a vector matters no longer.
 _MOST_CHANNELS = 64

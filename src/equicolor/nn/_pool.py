@@ -4,10 +4,10 @@ from typing import Literal
 
 from torch import Tensor, nn
 
+from equicolor._tools.leaf import leaf
 from equicolor._tools.tensors import is_channels_last
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
-from equicolor.nn._leaf import leaf
 
 
 class GroupPool(nn.Module):

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from equicolor.baselines import CEConvLift
 from equicolor.groups import Element, Group
 from equicolor.groups import group as as_group
 from equicolor.measure import Inputs, equivariance_error, evaluating
-from equicolor.nn import CEConvLift, Lift
+from equicolor.nn import Lift
 from equicolor.testing._inputs import kind_of_inputs, parameter_kind, random_inputs
 
 _TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5, torch.bfloat16: 5e-2, torch.float16: 1e-2}

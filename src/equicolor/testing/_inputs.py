@@ -4,9 +4,10 @@ import torch
 from torch import Tensor, nn
 
 from equicolor import color
+from equicolor.baselines import CEConvLift
 from equicolor.groups import Group
 from equicolor.measure import Inputs
-from equicolor.nn import CEConvLift, Lift
+from equicolor.nn import Lift
 
 _CHANNELS = ("in_channels", "num_features", "in_features", "num_channels")
 

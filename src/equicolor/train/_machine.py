@@ -12,7 +12,7 @@ from lightning.fabric import Fabric
 from lightning.fabric.strategies.ddp import DDPStrategy
 from lightning.fabric.strategies.fsdp import FSDPStrategy
 
-from equicolor._open import accelerator
+from equicolor._tools.devices import accelerator
 from equicolor.train._errors import TrainingError
 from equicolor.train._recipe import Recipe
 

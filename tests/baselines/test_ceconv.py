@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 import equicolor as ec
-from equicolor.nn import CEConv2d, CEConvLift, CEConvTranspose2d, GroupConv2d, GroupConvTranspose2d, GroupPool
+from equicolor.baselines import CEConv2d, CEConvLift, CEConvTranspose2d
+from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupPool
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 import equicolor as ec
-from equicolor.inspection import inspect_model
-from equicolor.plots import plot_inspection
+from equicolor.trained import inspect_model, plot_inspection
 
 
 def test_the_maps_are_those_of_the_layer_under_every_element():

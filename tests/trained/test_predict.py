@@ -6,9 +6,8 @@ import torch
 from PIL import Image
 
 import equicolor as ec
-from equicolor._open import open_model
 from equicolor.data import load
-from equicolor.predict import file_batches, find_images, predict, set_batches
+from equicolor.trained import file_batches, find_images, open_model, predict, set_batches
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from torchmetrics.classification import MulticlassCalibrationError
 import equicolor as ec
 from equicolor.data import load
 from equicolor.data._sources import Held
-from equicolor.evaluate import BINS, Evaluation, class_probabilities, default_shifts, evaluate, evaluate_curve
+from equicolor.trained import Evaluation, class_probabilities, default_shifts, evaluate, evaluate_curve
 from without_float64 import DEVICE, WithoutFloat64
 
 
@@ -35,7 +35,7 @@ def test_confidence_and_confusion_agree_with_torchmetrics():
     evaluation = Evaluation.empty("abcdefg")
     for some in torch.arange(500).split(64):
         evaluation = evaluation.add(probabilities[some], labels[some])
-    expected = MulticlassCalibrationError(7, n_bins=BINS, norm="l1")(probabilities, labels)
+    expected = MulticlassCalibrationError(7, n_bins=15, norm="l1")(probabilities, labels)
     assert evaluation.calibration_error == pytest.approx(expected.item(), abs=1e-5)
     assert evaluation.error == pytest.approx((probabilities.argmax(1) != labels).double().mean().item())
     assert evaluation.confusion[2, 3] == ((labels == 2) & (probabilities.argmax(1) == 3)).sum()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import equicolor as ec
 from equicolor.data import load
 from equicolor.experiments.invertibility import shapes
-from equicolor.sorting import fine_features, hue_factor, hue_positions, layer_features, on_hues, penultimate_map
+from equicolor.trained import fine_features, hue_factor, hue_positions, layer_features, on_hues, penultimate_map
 
 
 def apart(first, second):

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from equicolor.data import CorruptImageError, ImageSet
 from equicolor.data._images import Decoding, decode
 from equicolor.deploy import optimize_for_inference
-from equicolor.evaluate import class_probabilities
+from equicolor.trained._logits import class_probabilities
 
 #: What is taken for an image where a folder is given. A file given by its own name may be called anything.
 SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})

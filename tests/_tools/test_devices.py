@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from equicolor._open import chosen_device
+from equicolor._tools.devices import chosen_device
 
 KINDS = ["cuda", "mps", "xpu"]
 

@@ -10,9 +10,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.wrapped import unwrapped
 from equicolor.color import Action
 from equicolor.data import ImageSet, Shift
 from equicolor.deploy import optimize_for_inference
+from equicolor.models import Model
+from equicolor.trained._logits import class_probabilities
 
 Quantity: TypeAlias = Literal["hue", "sat", "lum"]
 Advance: TypeAlias = Callable[[int], None]
@@ -155,29 +158,16 @@ def _evaluate(ready: nn.Module, images: ImageSet, batch_size: int, advance: Adva
     return evaluation
 
 
-def class_probabilities(logits: Tensor) -> Tensor:
-    """Logits ``(B, K)`` or ``(B, K, H, W)`` as probabilities ``(B, K)`` or ``(B·H·W, K)``; one logit is two classes.
-
-    >>> class_probabilities(torch.tensor([[0.0]])).tolist()
-    [[0.5, 0.5]]
-    """
-    logits = logits.movedim(1, -1).flatten(0, -2)
-    if logits.shape[1] == 1:
-        return torch.cat([torch.sigmoid(-logits), torch.sigmoid(logits)], 1)
-    return logits.softmax(1)
-
-
 def _check_classes(model: nn.Module, images: ImageSet) -> None:
     if not len(images):
         raise ValueError(f"{images.name} {images.split} holds no images to evaluate on")
-    config = getattr(model, "config", None)
-    if config is None:
+    network = unwrapped(model)
+    if not isinstance(network, Model):
         return
-    segments = config["name"] == "segmenter"
-    if segments != (images.task == "segmentation"):
-        raise ValueError(f"{config['name']} cannot be evaluated on a set loaded for {images.task}")
-    told_apart = max(2, config["num_classes"])  # a single logit is two classes
-    if not segments and told_apart != images.num_classes:
+    if network.task != images.task:
+        raise ValueError(f"{network.config['name']} cannot be evaluated on a set loaded for {images.task}")
+    told_apart = max(2, network.config["num_classes"])  # a single logit is two classes
+    if images.task == "classification" and told_apart != images.num_classes:
         raise ValueError(
             f"the model tells {told_apart} classes apart, {images.name} has {images.num_classes}: it was trained on "
             "another set"

@@ -3,24 +3,21 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
-from torch import nn
 
-from equicolor.files import CARD, _folder, from_pretrained, read_card
+from equicolor._tools.devices import chosen_device
+from equicolor.files import CARD, from_pretrained, model_folder, read_card
 from equicolor.groups import Group
-
-#: The size of the images that a network was made for, where its card does not say.
-_NATIVE_SIZE = {"z2cnn": 28, "segmenter": 128}
-_SIZE_OF_STEM = {"cifar": 32, "imagenet": 224}
+from equicolor.models import Model
 
 
 @dataclass(frozen=True)
 class Opened:
     """A network in eval mode, with the card that was saved beside it."""
 
-    model: nn.Module
+    model: Model
     card: dict[str, Any]
 
     @property
@@ -31,7 +28,7 @@ class Opened:
     @property
     def group(self) -> Group | None:
         """What its features live on; the hues of CEConv, None for a conventional network."""
-        return getattr(self.model, "group", None)
+        return self.model.group
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -41,8 +38,7 @@ class Opened:
     @property
     def image_size(self) -> int:
         """The height and width of images it was made for."""
-        name, stem = self.architecture["name"], self.architecture.get("stem", "cifar")
-        return int(self.card.get("image_size") or _NATIVE_SIZE.get(name) or _SIZE_OF_STEM[stem])
+        return int(self.card.get("image_size") or self.model.image_size)
 
     @property
     def device(self) -> torch.device:
@@ -51,8 +47,8 @@ class Opened:
 
     def describe(self) -> str:
         """One line: the network, its group and its size."""
-        parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        return f"{self.architecture['name']}, {self.architecture['group'] or 'no group'}, {parameters:,} parameters"
+        name, group = self.architecture["name"], self.architecture["group"] or "no group"
+        return f"{name}, {group}, {self.model.num_parameters:,} parameters"
 
 
 def open_model(run_or_model: str | os.PathLike[str], device: str = "auto") -> Opened:
@@ -67,27 +63,6 @@ def open_model(run_or_model: str | os.PathLike[str], device: str = "auto") -> Op
         place = place / "model"
     if place.is_file():
         raise ValueError(f"{place} is a file: expected the folder that holds it, with {CARD} and the weights")
-    folder = _folder(place if place.is_dir() else str(run_or_model), None)
-    card = read_card(folder)
-    return Opened(from_pretrained(folder).to(chosen_device(device)), card)
-
-
-def chosen_device(device: str) -> torch.device:
-    """The device of this name; ``"auto"`` is an accelerator where there is one, else the CPU."""
-    if device == "auto":
-        return accelerator() or torch.device("cpu")
-    try:
-        chosen = torch.device(device)
-        torch.empty(0, device=chosen)
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"device {device!r} cannot be used here: {str(error).splitlines()[0]}") from None
-    return chosen
-
-
-def accelerator() -> torch.device | None:
-    """The accelerator that PyTorch has here, of whatever make, if it has one."""
-    if hasattr(torch, "accelerator"):
-        return torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-    # Before PyTorch 2.6:
-    known: dict[str, Any] = {"cuda": torch.cuda, "mps": torch.backends.mps, "xpu": torch.xpu}
-    return next((torch.device(kind) for kind, module in known.items() if module.is_available()), None)
+    folder = model_folder(place if place.is_dir() else str(run_or_model))
+    model = cast("Model", from_pretrained(folder))  # its card named one, or there would be an error
+    return Opened(model.to(chosen_device(device)), read_card(folder))

@@ -12,12 +12,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from equicolor import color
+from equicolor._tools.leaf import leaf
+from equicolor._tools.strided import is_strided_point, thin
+from equicolor._tools.tensors import full_precision
 from equicolor.groups import Hue
-from equicolor.nn._base import Choice, GroupConvBase, Size
-from equicolor.nn._bilinear import full_precision
-from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
-from equicolor.nn._leaf import leaf
-from equicolor.nn._strided import is_strided_point, thin
+from equicolor.nn import Choice, GroupConv2d, GroupConvBase, GroupConvTranspose2d, PaddingMode, Size
 
 
 class CEConvLift(nn.Module):

@@ -13,8 +13,8 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from equicolor._tools.leaf import leaf
 from equicolor._tools.tensors import layout
-from equicolor.nn._leaf import leaf
 
 
 def is_strided_point(kernel_size: Sequence[int], stride: Sequence[int], padding: Sequence[int] | str) -> bool:

@@ -1,18 +1,9 @@
-"""Plots: what they show, by what is in them."""
+"""Pictures: what they show, by what is in them."""
 
 import numpy as np
-import pytest
 import torch
 
-from equicolor.plots import contact_sheet, plot_curve
-
-
-def test_a_curve_shows_errors_in_percent_and_the_elements_of_the_group():
-    axes = plot_curve("hue", {0.0: 0.1, 180.0: 0.4}, "a title", order=4).axes[0]
-    assert axes.lines[0].get_ydata() == pytest.approx([10, 40])
-    assert len(axes.lines) == 1 + 5  # 0°, 90°, 180°, 270°, 360°
-    assert axes.get_ylim()[1] > 40
-    assert axes.get_title() == "a title"
+from equicolor._tools.pictures import contact_sheet
 
 
 def test_a_contact_sheet_holds_the_images_in_their_order():

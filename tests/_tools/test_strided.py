@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from equicolor.nn import CEConvLift, GroupConv2d, GroupConvTranspose2d
-from equicolor.nn._strided import spread, thin, without_strided_points
+from equicolor._tools.strided import spread, thin, without_strided_points
+from equicolor.baselines import CEConvLift
+from equicolor.nn import GroupConv2d, GroupConvTranspose2d
 
 LAYOUTS = [torch.contiguous_format, torch.channels_last]
 

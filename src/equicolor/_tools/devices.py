@@ -1,0 +1,26 @@
+"""Which device something is computed on: one by its name, or the accelerator that there is."""
+
+from typing import Any
+
+import torch
+
+
+def chosen_device(device: str) -> torch.device:
+    """The device of this name; ``"auto"`` is an accelerator where there is one, else the CPU."""
+    if device == "auto":
+        return accelerator() or torch.device("cpu")
+    try:
+        chosen = torch.device(device)
+        torch.empty(0, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device {device!r} cannot be used here: {str(error).splitlines()[0]}") from None
+    return chosen
+
+
+def accelerator() -> torch.device | None:
+    """The accelerator that PyTorch has here, of whatever make, if it has one."""
+    if hasattr(torch, "accelerator"):
+        return torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    # Before PyTorch 2.6:
+    known: dict[str, Any] = {"cuda": torch.cuda, "mps": torch.backends.mps, "xpu": torch.xpu}
+    return next((torch.device(kind) for kind, module in known.items() if module.is_available()), None)

@@ -1,0 +1,13 @@
+"""Plots: what they show, by what is in them."""
+
+import pytest
+
+from equicolor.trained import plot_curve
+
+
+def test_a_curve_shows_errors_in_percent_and_the_elements_of_the_group():
+    axes = plot_curve("hue", {0.0: 0.1, 180.0: 0.4}, "a title", order=4).axes[0]
+    assert axes.lines[0].get_ydata() == pytest.approx([10, 40])
+    assert len(axes.lines) == 1 + 5  # 0°, 90°, 180°, 270°, 360°
+    assert axes.get_ylim()[1] > 40
+    assert axes.get_title() == "a title"
