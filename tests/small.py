@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from equicolor.experiments import Row, Setting
+from equicolor.experiments import Row, Runner
 from equicolor.train import Recipe, Run
 
 SMALL = Recipe(
@@ -29,8 +29,8 @@ def made_up(recipe, error, **more):
     return Run(Path("runs/made-up"), recipe, {"results": results, "parameters": 12345, "steps": 6, "seconds": 1.0})
 
 
-class MadeUp(Setting):
-    """A setting whose training takes no time: seed k of the n-th row has an error of n + k/10 %."""
+class MadeUp(Runner):
+    """A runner whose training takes no time: seed k of the n-th row has an error of n + k/10 %."""
 
     def train(self, rows, *, weights=False):
         return {

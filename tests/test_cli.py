@@ -17,10 +17,11 @@ from PIL import Image
 
 import equicolor as ec
 from equicolor import cli
-from equicolor.commands import COMMANDS
+from equicolor.commands import list_commands
 from equicolor.data import load
 
 SOURCE = Path(ec.__file__).parents[1]
+COMMANDS = list(list_commands().values())
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 

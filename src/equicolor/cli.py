@@ -8,12 +8,13 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint, entry_points
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from equicolor._tools.optional import require
-from equicolor.commands import COMMANDS
+from equicolor.commands import Command, list_commands
 
 _DESCRIPTION = "Colour-equivariant networks: train, evaluate and use them."
 _COMPLETION = """\
@@ -36,10 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in given
     try:
         jsonargparse = require("jsonargparse", "the command line")
+        for plugin in entry_points(group="equicolor.plugins"):
+            _load_plugin(plugin)
         try:
             function, keywords = _parsed(jsonargparse, given)
         except jsonargparse.ArgumentError as error:
-            command = next((c for c in COMMANDS if c.__name__ in given), None)
+            command = next((c for name, c in list_commands().items() if name in given), None)
             see = f"equicolor {command.__name__} --help" if command else "equicolor --help"
             return _failed(f"{_misunderstood(error, command)} (see: {see})", 2)
         function(**keywords)
@@ -55,11 +58,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parsed(jsonargparse: Any, arguments: list[str]) -> tuple[Callable[..., object], dict[str, Any]]:
+def _load_plugin(plugin: EntryPoint) -> None:
+    """Imports a module that another package names under ``equicolor.plugins``; it registers what it adds."""
+    try:
+        plugin.load()
+    except Exception as error:
+        raise ImportError(f"the plugin {plugin.value} cannot be imported: {error}") from error
+
+
+def _parsed(jsonargparse: Any, arguments: list[str]) -> tuple[Command, dict[str, Any]]:
     """The function that the arguments ask for, and what to call it with."""
     parser = make_parser(jsonargparse)
     namespace = parser.parse_args(arguments or ["--help"])
-    function = next(command for command in COMMANDS if command.__name__ == namespace.command)
+    function = list_commands()[namespace.command]
     options = {name: value for name, value in namespace[namespace.command].items() if name != "debug"}
     return function, {_parameter(function, name): value for name, value in options.items()}
 
@@ -75,18 +86,18 @@ def make_parser(jsonargparse: Any) -> Any:
     )
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     subcommands = parser.add_subcommands(required=True, dest="command", title="commands", description="")
-    for command in COMMANDS:
+    for name, command in list_commands().items():
         text = require("docstring_parser", "the command line").parse(command.__doc__ or "")
         examples = "".join(f"\n  {line}" for e in text.examples for line in (e.description or "").splitlines())
         body = "\n\n".join(filter(None, (text.short_description, text.long_description)))
         subparser = jsonargparse.ArgumentParser(description=body, epilog=f"example:{examples}", **options)
         _add_arguments(subparser, command, {each.arg_name: each.description or "" for each in text.params})
         subparser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-        subcommands.add_subcommand(command.__name__, subparser, help=text.short_description)
+        subcommands.add_subcommand(name, subparser, help=text.short_description)
     return parser
 
 
-def _add_arguments(parser: Any, command: Callable[..., object], helps: dict[str, str]) -> None:
+def _add_arguments(parser: Any, command: Command, helps: dict[str, str]) -> None:
     """The parameters of a function; jsonargparse makes options of all but places, lists, flags and Python's words."""
     by_hand = set()
     for name, parameter in inspect.signature(command).parameters.items():
@@ -112,7 +123,7 @@ def _add_arguments(parser: Any, command: Callable[..., object], helps: dict[str,
     parser.add_function_arguments(command, as_group=False, as_positional=False, skip=by_hand)
 
 
-def _parameter(function: Callable[..., object], option: str) -> str:
+def _parameter(function: Command, option: str) -> str:
     return option if option in inspect.signature(function).parameters else f"{option}_"
 
 
@@ -131,7 +142,7 @@ def _formatter(jsonargparse: Any) -> type:
     return type("Formatter", bases, {"_get_help_string": help_string})
 
 
-def _misunderstood(error: Exception, command: Callable[..., object] | None) -> str:
+def _misunderstood(error: Exception, command: Command | None) -> str:
     """What is wrong with the arguments, in the words of the command line instead of the parser's."""
     message = _one_line(error)
     if command is None:

@@ -83,8 +83,8 @@ def test_every_experiment_says_what_it_asks_and_what_its_quick_version_does(name
 
 def test_the_report_tells_the_command_that_made_it(tmp_path):
     reduce = ["CEConv-3:train_size=20000", "CEConv-3:seeds=1,2"]
-    setting = Setting(tmp_path, True, (1999, 2000), _changes(reduce), ("CEConv-3",))
-    assert _command("mnist", setting) == (
+    setting = Setting(True, (1999, 2000), _changes(reduce), ("CEConv-3",))
+    assert _command("mnist", setting, tmp_path) == (
         "equicolor reproduce mnist --quick --seeds 1999 2000 --rows CEConv-3 --reduce CEConv-3:train_size=20000 "
         f"CEConv-3:seeds=1,2 --folder {tmp_path}"
     )
@@ -92,7 +92,7 @@ def test_the_report_tells_the_command_that_made_it(tmp_path):
 
 def test_the_command_names_a_folder_by_the_way_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert _command("mnist", Setting(tmp_path / "results")) == "equicolor reproduce mnist --folder results"
+    assert _command("mnist", Setting(), tmp_path / "results") == "equicolor reproduce mnist --folder results"
 
 
 def test_a_quick_version_does_not_take_the_place_of_results(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from equicolor import cli
 from equicolor.experiments import Setting, experiment
 from equicolor.experiments._five import FIVE, TUNED, five_rows, tuned_note
-from equicolor.experiments._runs import error_under, trained
+from equicolor.experiments._runs import Runs
 from equicolor.train import Recipe
 
 TINY = ("train_size=64", "test_size=32", "epochs=1", "batch_size=32")
@@ -35,15 +35,15 @@ def test_the_five_networks_end_in_a_report_of_every_split(name, splits, tmp_path
 
 def test_the_quick_shapes_are_those_of_the_demo_unless_others_are_asked_for(tmp_path):
     wanted = ("Z2CNN", "Hue-3", "Hue-4")
-    rows = five_rows(Setting(tmp_path, quick=True), "hue_shift_shapes3d", {}, wanted)
+    rows = five_rows(Setting(quick=True), "hue_shift_shapes3d", {}, wanted)
     assert tuple(row.label for row in rows) == wanted
-    asked = Setting(tmp_path, quick=True, only=("CEConv-3",))
+    asked = Setting(quick=True, only=("CEConv-3",))
     assert [row.label for row in five_rows(asked, "hue_shift_shapes3d", {}, wanted)] == ["CEConv-3"]
 
 
 @pytest.mark.parametrize("recipe", ["hue_shift_mnist", "hue_shift_shapes3d"])
 def test_tuned_networks_are_those_of_the_paper_trained_as_long(recipe, tmp_path):
-    found = five_rows(Setting(tmp_path), recipe, {})
+    found = five_rows(Setting(), recipe, {})
     rows = {row.label: row.recipe for row in found}
     assert list(rows) == [*FIVE, *TUNED]
     for label in ("Z2CNN", "Hue-3", "Hue-4"):
@@ -63,17 +63,18 @@ def test_coverage_tests_on_the_hues_that_were_not_trained_on(tmp_path):
         ("Z2CNN", "10"),
         ("Z2CNN, grey", "10"),
     ]
-    kept = json.loads((tmp_path / "runs" / records[2]["run"] / "shifted.json").read_text())
+    kept = Runs(tmp_path).ledger.read()[records[2]["run"]].shifted
     assert kept == {"test hue:10..360": float(records[2]["error_unseen"])}
 
 
 def test_an_error_under_a_shift_is_that_of_training_under_it_and_is_measured_once(tmp_path):
     options = {"data_options": {"shift": "hue:0..60"}, "test_splits": ["test"], "train_size": 256, "epochs": 1}
     recipe = Recipe(data="digits", model="z2cnn", group="hue3", augment="gray", lr=0.01, loggers=["csv"], **options)
-    run = trained(recipe, tmp_path, quiet=True)
-    assert error_under(run, "test", "hue:0..60") == pytest.approx(run.results["test"]["error"])
+    runs = Runs(tmp_path)
+    run = runs.trained(recipe, quiet=True)
+    assert runs.error_under(run, "test", "hue:0..60") == pytest.approx(run.results["test"]["error"])
     (run.folder / "model" / "model.safetensors").unlink()
-    assert error_under(run, "test", "hue:0..60") == pytest.approx(run.results["test"]["error"])
+    assert runs.error_under(run, "test", "hue:0..60") == pytest.approx(run.results["test"]["error"])
 
 
 def test_sample_efficiency_compares_with_z2cnn_at_every_share(tmp_path):

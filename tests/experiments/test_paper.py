@@ -3,7 +3,7 @@
 import pytest
 
 from equicolor.data import DataNotFoundError
-from equicolor.experiments import _several, experiment
+from equicolor.experiments import Log, Setting, _several, experiment
 from small import MadeUp
 
 MISSING = "… is not there. Put into …"
@@ -15,7 +15,7 @@ def everything(monkeypatch):
 
 
 def lines(name, tmp_path):
-    outcome = experiment(name).run(MadeUp(tmp_path, quiet=True))
+    outcome = experiment(name).run(Setting(), MadeUp(tmp_path, Log(quiet=True)))
     table = outcome.tables[0]
     return outcome, table, {row[0]: table.rows[place : place + 3] for place, row in enumerate(table.rows)}
 
@@ -50,7 +50,7 @@ def test_camelyon17_takes_the_papers_steps_by_the_clamped_action(tmp_path):
             taken.update({row.label: row.recipe.group for row in rows})
             return super().train(rows)
 
-    experiment("camelyon17").run(Looking(tmp_path, quick=True, quiet=True))
+    experiment("camelyon17").run(Setting(quick=True), Looking(tmp_path, Log(quiet=True)))
     assert [taken[f"Sat-3 (d={d})"] for d in ("1/20", "1/10", "3/20", "1/2")] == [
         "sat3(step=0.05,action=clamp)",
         "sat3(action=clamp)",  # whose step is 1/10
@@ -93,7 +93,7 @@ def test_natural_goes_on_with_the_sets_that_are_there_and_says_what_the_others_n
 def test_without_any_set_there_is_an_error_that_names_all(tmp_path, monkeypatch):
     monkeypatch.setenv("EQUICOLOR_DATA", str(tmp_path / "nothing"))
     with pytest.raises(DataNotFoundError) as error:
-        experiment("natural").run(MadeUp(tmp_path, quiet=True))
+        experiment("natural").run(Setting(), MadeUp(tmp_path, Log(quiet=True)))
     for name in ("caltech101", "cifar10", "cifar100", "stanford_cars", "oxford_pets", "stl10"):
         assert f"{name} is not there. Put into" in str(error.value)
 

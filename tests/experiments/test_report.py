@@ -18,7 +18,7 @@ RECORDS = [
 
 
 def written(folder, quick=False):
-    experiment = Experiment("name", "A <title>", "Table “X & Y”", "About.", lambda setting: outcome, "Less of it.")
+    experiment = Experiment("name", "A <title>", "Table “X & Y”", "About.", lambda *_: outcome, "Less of it.", 1)
     table = Table("Errors & more", ["network", "A/A"], [["Hue-3", "1.00 (0.10)"], ["– the paper's", "<2.00>"]])
     picture = Image.new("RGB", (4, 3), "red")
     outcome = Outcome(RECORDS, [table], {"picture": picture}, ["A note with <angles>."])

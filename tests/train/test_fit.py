@@ -233,9 +233,9 @@ def test_a_signal_stops_with_a_checkpoint_and_says_how_to_go_on(number, tmp_path
 def test_a_diverging_loss_stops_the_run_at_its_step_and_keeps_the_last_good_checkpoint(value, tmp_path, monkeypatch):
     original = fit_module.Learner.training_step
 
-    def training_step(self, batch, batch_idx):
-        loss = original(self, batch, batch_idx)
-        return loss * value if batch_idx == 6 else loss
+    def training_step(self, batch, draw):
+        loss = original(self, batch, draw)
+        return loss * value if draw == 6 else loss
 
     monkeypatch.setattr(fit_module.Learner, "training_step", training_step)
     with pytest.raises(DivergedError, match=r"at step 7\b.*checkpoint, of step 4"):

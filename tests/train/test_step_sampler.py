@@ -58,12 +58,11 @@ def test_a_batch_that_cannot_be_divided_is_named():
     with pytest.raises(ValueError, match="cannot be drawn from 10"):
         StepSampler(count=10, batch_size=16, steps=1, seed=0)
     with pytest.raises(TrainingError, match="fewer than a batch of 16"):
-        ImageData(SMALL.replace(train_size=10)).setup()
+        ImageData(SMALL.replace(train_size=10))
 
 
 def test_test_splits_can_be_sampled_and_hold_no_more_than_the_sample():
     data = ImageData(SMALL.replace(test_size=20, data="saturation_shift_shapes3d", test_splits=["test_a", "test_b"]))
-    data.setup()
     assert [len(images) for images in data.tests.values()] == [20, 20]
     assert [len(images.source) for images in (data.train, *data.tests.values())] == [96, 20, 20]
     whole = load("saturation_shift_shapes3d", split="test_b", in_memory=False).sample(20)
@@ -75,8 +74,7 @@ def test_processes_share_a_test_split_in_as_many_batches_each(world):
     shares = []
     for rank in range(world):
         data = ImageData(SMALL, rank, world)
-        data.setup()
-        (loader,) = data.val_dataloader()
+        (loader,) = data.testing().values()
         shares.append(list(loader.batch_sampler))
     assert len({len(share) for share in shares}) == 1
     assert all(batch for share in shares for batch in share)

@@ -1,19 +1,19 @@
 """What the command line does: one typed function for each command, which can be called from Python just as well.
 
-They print what they find and return it. Heavy libraries are imported by the command that needs them, so that
-``equicolor --help`` waits for none of them. A parameter that would be a word of Python's ends in an underscore, which
-its option on the command line has not.
+They print what they find and return it: ``equicolor.commands.evaluate("runs/digits", data="digits")``. A file with a
+function that :func:`register_command` decorates is a command, found by being there; ``_console`` and ``_shared`` serve
+several. Nothing is computed here: a command asks another package, then shows and writes what that found. Heavy
+libraries are imported by the command that needs them, so that ``equicolor --help`` waits for none of them. A parameter
+that would be a word of Python's ends in an underscore, which its option on the command line has not.
 """
 
-from equicolor.commands._bench import bench
-from equicolor.commands._evaluate import evaluate
-from equicolor.commands._inspect import inspect
-from equicolor.commands._lists import data, models
-from equicolor.commands._predict import predict
-from equicolor.commands._reproduce import reproduce
-from equicolor.commands._sort import sort
-from equicolor.commands._train import train
+from equicolor.commands._registry import Command, list_commands, register_command
 
-COMMANDS = (train, evaluate, predict, sort, inspect, reproduce, bench, models, data)
+__all__ = ["Command", "list_commands", "register_command"]
 
-__all__ = ["COMMANDS", "bench", "data", "evaluate", "inspect", "models", "predict", "reproduce", "sort", "train"]
+
+def __getattr__(name: str) -> Command:
+    """The commands themselves, by name."""
+    if name.startswith("_") or name not in (commands := list_commands()):
+        raise AttributeError(f"there is no command {name!r} in {__name__}")
+    return commands[name]

@@ -9,8 +9,10 @@ from typing import Any
 
 from equicolor._tools.files import complete_file, write_picture
 from equicolor.commands import _console as console
+from equicolor.commands._registry import register_command
 
 
+@register_command(place=70)
 def bench(
     *,
     quick: bool = False,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from equicolor._tools.files import complete_file, write_csv, write_picture
 from equicolor.commands import _console as console
+from equicolor.commands._registry import register_command
 from equicolor.commands._shared import DataSet
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _LARGEST_PRINTED = 12
 
 
+@register_command(place=20)
 def evaluate(
     model: str,
     *,

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 
 from equicolor._tools.files import write_csv, write_picture
 from equicolor.commands import _console as console
+from equicolor.commands._registry import register_command
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
 
 if TYPE_CHECKING:
     from equicolor.trained import Inspection
 
 
+@register_command(place=50)
 def inspect(
     model: str,
     image: str | None = None,

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equicolor.commands import _console as console
+from equicolor.commands._registry import register_command
 
 if TYPE_CHECKING:
     from equicolor.data._whereabouts import Whereabouts
 
 
+@register_command(place=80)
 def models(
     *,
     groups: Sequence[str] = ("none", "hue3", "hue4", "sat3", "lum3", "hue4-sat3", "ceconv3"),
@@ -39,6 +41,7 @@ def models(
     return sizes
 
 
+@register_command(place=90)
 def data(*, root: Path | None = None) -> "list[Whereabouts]":
     """Lists the data sets, how large they are, and where they are or belong.
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 from equicolor._tools.files import complete_file, csv_line
 from equicolor.commands import _console as console
+from equicolor.commands._registry import register_command
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
 
 if TYPE_CHECKING:
     from equicolor.trained import Prediction
 
 
+@register_command(place=30)
 def predict(
     model: str,
     images: Sequence[str] = (),

@@ -4,14 +4,19 @@ import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from equicolor.commands._console import show_table
+from equicolor.commands._registry import register_command
+
+if TYPE_CHECKING:
+    from equicolor.experiments import Setting
 
 #: What is said where data are missing.
 _EMBEDDED = "Or try it without them: the same command with --quick takes embedded images."
 
 
+@register_command(place=60)
 def reproduce(
     name: str | None = None,
     *,
@@ -38,8 +43,7 @@ def reproduce(
         equicolor reproduce shapes3d --quick
     """
     from equicolor.data import DataNotFoundError
-    from equicolor.experiments import Setting, experiment, list_experiments
-    from equicolor.experiments._report import write_report
+    from equicolor.experiments import Runner, Setting, experiment, list_experiments, write_report
 
     if name is None:
         found = [experiment(each) for each in list_experiments()]
@@ -47,13 +51,14 @@ def reproduce(
         show_table("Experiments", columns, [(e.name, e.title, e.paper) for e in found], columns)
         return found
     chosen = experiment(name)
-    setting = Setting(folder, quick, tuple(_seeds(seeds)), _changes(reduce), tuple(rows))
+    setting = Setting(quick, tuple(_seeds(seeds)), _changes(reduce), tuple(rows))
     try:
-        outcome = chosen.run(setting)
+        outcome = chosen.run(setting, Runner(folder))
     except DataNotFoundError as error:
         hint = "" if quick else f" {_EMBEDDED}"
         raise DataNotFoundError(error.without_code() + hint) from error
-    report = write_report(chosen, outcome, _place(folder / chosen.name, quick), _command(chosen.name, setting), quick)
+    command = _command(chosen.name, setting, folder)
+    report = write_report(chosen, outcome, _place(folder / chosen.name, quick), command, quick)
     for table in outcome.tables:
         show_table(table.title, table.columns, table.rows, table.columns[:1])
     for text in outcome.notes:
@@ -94,7 +99,7 @@ def _changes(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
     return result
 
 
-def _command(name: str, setting: Any) -> str:
+def _command(name: str, setting: "Setting", folder: Path) -> str:
     """The command that does it again."""
     parts = ["equicolor", "reproduce", name]
     if setting.quick:
@@ -108,7 +113,7 @@ def _command(name: str, setting: Any) -> str:
     for label, changes in setting.reduce.items():
         for key, value in changes.items():
             parts.append(f"{label}:{key}={','.join(map(str, value)) if isinstance(value, list) else value}")
-    if setting.root != Path("reproduced"):
-        root, here = setting.root.resolve(), Path.cwd()
-        parts += ["--folder", str(root.relative_to(here) if root.is_relative_to(here) else setting.root)]
+    if folder != Path("reproduced"):
+        root, here = folder.resolve(), Path.cwd()
+        parts += ["--folder", str(root.relative_to(here) if root.is_relative_to(here) else folder)]
     return shlex.join(parts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from equicolor._tools.files import complete_file, write_csv
 from equicolor.commands import _console as console
+from equicolor.commands._registry import register_command
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from equicolor.trained import HuePositions, Opened
 
 
+@register_command(place=40)
 def sort(
     model: str,
     images: Sequence[str] = (),

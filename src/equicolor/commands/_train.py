@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from equicolor.commands._registry import register_command
 
+
+@register_command(place=10)
 def train(
     *,
     recipe: str | None = None,

@@ -1,45 +1,39 @@
 """The paper's tables and figures, and a few of our own, each as a measurement that anyone can repeat.
 
-``equicolor reproduce NAME`` runs one: it trains what is needed, or finds it trained, and ends in a report.
+``equicolor reproduce NAME`` runs one: it trains what is needed, or finds it trained, and ends in a report. Each file
+without an underscore is one experiment and is found by being there. What a user asks for is a :class:`Setting`, a
+network with its recipe is a :class:`Row`, a :class:`Runner` trains rows, an :class:`Outcome` becomes a report. Files
+with an underscore serve several experiments. How a network is trained is decided by recipes, not here; what is printed
+on a terminal is decided in ``commands``.
 """
 
-from importlib import import_module
+from equicolor.experiments._experiment import Experiment, Outcome, Record, Table, Value
+from equicolor.experiments._log import Log
+from equicolor.experiments._registry import experiment, list_experiments, register_experiment
+from equicolor.experiments._report import write_report
+from equicolor.experiments._rows import Row, chosen_rows, new_row
+from equicolor.experiments._runner import Runner
+from equicolor.experiments._setting import Setting
+from equicolor.experiments._tables import Measured, Published, error_table, run_records
 
-from equicolor.experiments._experiment import Experiment, Outcome, Row, Setting, Table
-
-#: In the order of the paper, then our own. Each is a file of its own, read when it is wanted.
-_NAMES = (
-    "invertibility",
-    "equivariance",
-    "mnist",
-    "sample-efficiency",
-    "trajectories",
-    "shapes3d",
-    "camelyon17",
-    "natural",
-    "small-norb",
-    "imagenet",
-    "segmentation",
-    "sorting",
-    "feature-maps",
-    "coverage",
-    "saturation",
-    "luminance",
-)
-
-
-def list_experiments() -> list[str]:
-    """The names that :func:`experiment` takes."""
-    return list(_NAMES)
-
-
-def experiment(name: str) -> Experiment:
-    """An experiment by name."""
-    if name not in _NAMES:
-        raise ValueError(f"unknown experiment {name!r}: there are {', '.join(_NAMES)}")
-    module = import_module(f"equicolor.experiments.{name.replace('-', '_')}")
-    found: Experiment = module.EXPERIMENT
-    return found
-
-
-__all__ = ["Experiment", "Outcome", "Row", "Setting", "Table", "experiment", "list_experiments"]
+__all__ = [
+    "Experiment",
+    "Log",
+    "Measured",
+    "Outcome",
+    "Published",
+    "Record",
+    "Row",
+    "Runner",
+    "Setting",
+    "Table",
+    "Value",
+    "chosen_rows",
+    "error_table",
+    "experiment",
+    "list_experiments",
+    "new_row",
+    "register_experiment",
+    "run_records",
+    "write_report",
+]

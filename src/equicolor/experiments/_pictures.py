@@ -7,7 +7,7 @@ import torch
 
 from equicolor._tools.pictures import contact_sheet, new_figure
 from equicolor.data import load
-from equicolor.experiments._experiment import Row
+from equicolor.experiments._rows import Row
 from equicolor.experiments._tables import Measured
 from equicolor.train import Run
 

@@ -7,20 +7,74 @@ from pathlib import Path
 
 import torch
 
-from equicolor._tools.files import write_text
 from equicolor.data import Augment, load
 from equicolor.data._whereabouts import original_file
 from equicolor.deploy import optimize_for_inference
+from equicolor.experiments._ledger import Ledger
 from equicolor.train import Recipe, Run, TrainingError, fit, resume
-from equicolor.train._run import MODEL, RECIPE, RESULTS
 
-#: Fields of a recipe that do not change what a run computes, or that its folder's name shows anyway.
+#: Fields of a recipe that do not change what a run computes, or that its name shows anyway.
 _IMMATERIAL = {"seeds", "seed", "loggers", "log_every", "checkpoint_every", "evaluate_every", "workers"}
 _IMMATERIAL |= {"accelerator", "devices", "nodes", "strategy"}
 
 
+class Runs:
+    """The runs of experiments: in ``runs/`` a folder for each that was trained here, in ``runs.jsonl`` results of all.
+
+    Results are enough for most experiments, so they can be published without the networks, which take much room.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.folder, self.ledger = root / "runs", Ledger(root / "runs.jsonl")
+
+    def of(self, recipe: Recipe) -> Path:
+        """The folder of a recipe's run, whether or not it is there."""
+        return self.folder / run_name(recipe)
+
+    def finished(self, recipe: Recipe) -> Run | None:
+        """The run of a recipe, if it has its results."""
+        folder = self.of(recipe)
+        if Run.is_finished(folder):
+            return Run.read(folder)
+        entry = self.ledger.read().get(folder.name)
+        if entry is None or not entry.summary:
+            return None
+        return Run(folder, Recipe.from_dict(entry.recipe), entry.summary)
+
+    def trained(self, recipe: Recipe, *, quiet: bool = False) -> Run:
+        """The finished run of a recipe: found, resumed or trained."""
+        folder = self.of(recipe)
+        run = self.finished(recipe)
+        if run is None:
+            run = resume(folder, quiet=quiet) if Run.is_begun(folder) else fit(recipe, folder, quiet=quiet)
+        if folder.name not in self.ledger.read():
+            self.ledger.append(folder.name, recipe=run.recipe.to_dict(), summary=run.summary)
+        return run
+
+    def check_network(self, recipe: Recipe) -> None:
+        """Refuses a finished run that has lost its network, or was published without it."""
+        run = self.finished(recipe)
+        if run is not None and not run.has_model:
+            raise TrainingError(
+                f"there are the results of the run {run.folder.name} and not its network, which is needed here: choose "
+                f"another --folder; or remove {run.folder}, and the lines of the run from {self.ledger.path}, to train "
+                "it again"
+            )
+
+    def error_under(self, run: Run, split: str, shift: str) -> float:
+        """The error of a trained network on a split under a colour shift; measured once, then kept with the run."""
+        entry = self.ledger.read().get(run.folder.name)
+        name = f"{split} {shift}"
+        if entry is not None and name in entry.shifted:
+            return entry.shifted[name]
+        self.check_network(run.recipe)
+        error = _error(run, split, shift)
+        self.ledger.append(run.folder.name, shifted={name: error})
+        return error
+
+
 def run_name(recipe: Recipe) -> str:
-    """The name of a run's folder, the same for all that compute the same.
+    """The name of a run, the same for all that compute the same.
 
     >>> run_name(Recipe(data="digits", model="z2cnn", group="hue4", epochs=1, log_every=7))
     'digits-z2cnn-hue4-8588d421-1999'
@@ -38,49 +92,6 @@ def run_name(recipe: Recipe) -> str:
         telling["original"] = True  # the same recipe on other images than the embedded ones
     digest = hashlib.sha256(json.dumps(telling, sort_keys=True).encode()).hexdigest()[:8]
     return f"{recipe.data}-{recipe.model}-{recipe.group or 'conventional'}-{digest}-{recipe.seed}"
-
-
-def is_finished(recipe: Recipe, root: Path) -> bool:
-    """Whether the run of a recipe has its results."""
-    return (run_folder(recipe, root) / RESULTS).is_file()
-
-
-def run_folder(recipe: Recipe, root: Path) -> Path:
-    """Where the run of a recipe is, or will be."""
-    return root / "runs" / run_name(recipe)
-
-
-def trained(recipe: Recipe, root: Path, *, quiet: bool = False) -> Run:
-    """The finished run of a recipe: found, resumed or trained.
-
-    Args:
-        recipe: what to train.
-        root: the folder that runs are kept in.
-        quiet: no progress.
-    """
-    folder = run_folder(recipe, root)
-    return resume(folder, quiet=quiet) if (folder / RECIPE).is_file() else fit(recipe, folder, quiet=quiet)
-
-
-def needs_network(folder: Path) -> None:
-    """Refuses a finished run that has lost its network, or was published without it."""
-    if (folder / RESULTS).is_file() and not (folder / MODEL).is_dir():
-        raise TrainingError(
-            f"{folder} has the results of a run and not its network, which is needed here: choose another "
-            "--folder, or remove this one to train it again"
-        )
-
-
-def error_under(run: Run, split: str, shift: str) -> float:
-    """The error of a trained network on a split under a colour shift; measured once, then kept with the run."""
-    path = run.folder / "shifted.json"
-    known: dict[str, float] = json.loads(path.read_text()) if path.is_file() else {}
-    name = f"{split} {shift}"
-    if name not in known:
-        needs_network(run.folder)
-        known[name] = _error(run, split, shift)
-        write_text(path, json.dumps(known, indent=1) + "\n")
-    return known[name]
 
 
 @torch.inference_mode()

@@ -5,13 +5,17 @@ from typing import Any
 
 from equicolor.data import DataNotFoundError, load
 from equicolor.data._whereabouts import whereabouts
-from equicolor.experiments._experiment import Outcome, Record, Setting, Table
+from equicolor.experiments._experiment import Outcome, Record, Table
+from equicolor.experiments._rows import chosen_rows, new_row
+from equicolor.experiments._runner import Runner
+from equicolor.experiments._setting import Setting
 from equicolor.experiments._tables import Measured, Published, row_lines, run_records
 from equicolor.train import Run
 
 
 def error_over_data(
     setting: Setting,
+    runner: Runner,
     data: Mapping[str, str],
     networks: Mapping[str, str],
     published: Mapping[str, Published],
@@ -20,7 +24,8 @@ def error_over_data(
     """The error in % of every network on every data set that is on the machine; notes say what the others need.
 
     Args:
-        setting: of the experiment.
+        setting: what is asked for.
+        runner: the means to train it.
         data: recipes, which go by the names of their data sets, and what the paper calls them.
         networks: what the paper calls them, and the variants of the recipes.
         published: the paper's row for each network, by data set.
@@ -34,9 +39,11 @@ def error_over_data(
     records: list[Record] = []
     found: dict[str, dict[str, list[Run]]] = {}
     for name, title in there.items():
-        setting.say(f"{title} ({len(found) + 1} of {len(there)} data sets)")
-        rows = setting.chosen([setting.row(label, f"{name}:{of}", quick=quick) for label, of in networks.items()])
-        found[name] = setting.train(rows)
+        runner.log(f"{title} ({len(found) + 1} of {len(there)} data sets)")
+        rows = chosen_rows(
+            setting, [new_row(setting, label, f"{name}:{of}", quick=quick) for label, of in networks.items()]
+        )
+        found[name] = runner.train(rows)
         records += [{"data": title, **record} for record in run_records(found[name])]
     lines: list[list[str]] = []
     for row in rows:

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from equicolor._tools.pictures import new_figure
 from equicolor.color import Action
 from equicolor.data import ImageSet, load
-from equicolor.experiments._experiment import Outcome, Record, Row, Setting, Table
+from equicolor.experiments._experiment import Outcome, Record, Table
+from equicolor.experiments._rows import Row, chosen_rows, new_row
+from equicolor.experiments._runner import Runner
+from equicolor.experiments._setting import Setting
 from equicolor.experiments._several import missing
 from equicolor.experiments._tables import Measured, row_lines, run_records
 from equicolor.train import Run
@@ -50,24 +53,28 @@ class Part:
 
 
 def error_under_shifts(
-    setting: Setting, quantity: Literal["sat", "lum"], parts: Sequence[Part], quick: Mapping[str, Any]
+    setting: Setting,
+    runner: Runner,
+    quantity: Literal["sat", "lum"],
+    parts: Sequence[Part],
+    quick: Mapping[str, Any],
 ) -> Outcome:
     """Trains all networks of all parts whose data are there and tests each on its splits and under both shifts."""
     rows_of = {
-        part.title: [setting.row(label, f"{part.recipe}:{of}", quick=quick) for label, of in part.networks.items()]
+        part.title: [new_row(setting, label, f"{part.recipe}:{of}", quick=quick) for label, of in part.networks.items()]
         for part in parts
     }
     absent = {part.title: missing(rows_of[part.title][0].recipe.data) for part in parts}
     there = [part for part in parts if not absent[part.title]]
-    chosen = setting.chosen([row for part in there for row in rows_of[part.title]])
-    runs = setting.train(chosen, weights=True)
+    chosen = chosen_rows(setting, [row for part in there for row in rows_of[part.title]])
+    runs = runner.train(chosen, weights=True)
     records, tables, pictures = run_records(runs), [], {}
     shifted: list[str] = []
     for part in there:
         rows = [row for row in chosen if row.label in part.networks]
         if not rows:
             continue
-        setting.say(f"Shifting the {_NAMES[quantity]} of {part.title}")
+        runner.log(f"Shifting the {_NAMES[quantity]} of {part.title}")
         data = rows[0].recipe
         images = load(data.data, split=next(iter(part.columns)), in_memory=False)
         images = images.sample(100 if setting.quick else part.images).in_memory()

@@ -5,9 +5,19 @@ from typing import TYPE_CHECKING
 from equicolor._tools.pictures import new_figure
 from equicolor.color import rgb_to_hsl
 from equicolor.data import DataNotFoundError, ImageSet, load
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting
+from equicolor.experiments import (
+    Outcome,
+    Published,
+    Record,
+    Runner,
+    Setting,
+    chosen_rows,
+    error_table,
+    new_row,
+    register_experiment,
+    run_records,
+)
 from equicolor.experiments._stand_in import shift_columns, stand_in
-from equicolor.experiments._tables import Published, error_table, run_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,11 +44,23 @@ _HOSPITALS = {f"hospital_{number}": f"hospital {number}" for number in range(1, 
 _EXAMPLES, _SAMPLE, _BINS = 6, 500, 50
 
 
-def _run(setting: Setting) -> Outcome:
-    rows = setting.chosen(
-        [setting.row(label, f"camelyon17:{name}", quick=stand_in(_SHAPES)) for label, name in _RECIPES.items()]
+@register_experiment(
+    "camelyon17",
+    title="Generalisation to saturation shift",
+    paper="Table “Generalization to saturation-shift” and Figure “Camelyon-17 dataset saturation statistics”",
+    about=(
+        "Networks find tumours in tissue from hospitals 1, 2 and 3, and are tested on hospital 5, whose colours are "
+        "of another saturation."
+    ),
+    quick="Small networks on embedded shapes of varied saturation instead of Camelyon17, without the paper's numbers.",
+    place=35,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
+    rows = chosen_rows(
+        setting,
+        [new_row(setting, label, f"camelyon17:{name}", quick=stand_in(_SHAPES)) for label, name in _RECIPES.items()],
     )
-    runs = setting.train(rows)
+    runs = runner.train(rows)
     columns, published = (shift_columns(_SHAPES), None) if setting.quick else ({"test": "Error"}, _PAPER)
     table = error_table("Classification error in %", rows, runs, columns, published)
     notes = [] if setting.quick else ["The paper prints one Sat-3 without its step d: it stands beside each of ours."]
@@ -81,14 +103,3 @@ def saturation_statistics(sets: dict[str, ImageSet]) -> tuple[list[Record], "Fig
         line[-1].title.set_fontsize("small")
     grid[-1, -1].set_xlabel("saturation of pixels")
     return records, figure
-
-
-EXPERIMENT = Experiment(
-    "camelyon17",
-    "Generalisation to saturation shift",
-    "Table “Generalization to saturation-shift” and Figure “Camelyon-17 dataset saturation statistics”",
-    "Networks find tumours in tissue from hospitals 1, 2 and 3, and are tested on hospital 5, whose colours are of "
-    "another saturation.",
-    _run,
-    "Small networks on embedded shapes of varied saturation instead of Camelyon17, without the paper's numbers.",
-)

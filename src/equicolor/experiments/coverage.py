@@ -4,10 +4,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from equicolor.data import hue_coverage
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
+from equicolor.experiments import (
+    Measured,
+    Outcome,
+    Record,
+    Row,
+    Runner,
+    Setting,
+    Table,
+    chosen_rows,
+    new_row,
+    register_experiment,
+)
 from equicolor.experiments._pictures import curves
-from equicolor.experiments._runs import error_under
-from equicolor.experiments._tables import Measured, seeds_of
+from equicolor.experiments._tables import seeds_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,25 +37,37 @@ _NETWORKS: dict[str, dict[str, Any]] = {
 _PROTOCOL = {"test_splits": ["test"], "train_size": 20_000, "epochs": 1, "warmup": 20, "seeds": [1999]}
 
 
-def _run(setting: Setting) -> Outcome:
+@register_experiment(
+    "coverage",
+    title="Hue coverage",
+    about=(
+        "How does the error on unseen hues grow as the arc of hues seen in training shrinks from the whole circle to "
+        "10°? The larger the group, the finer it covers the circle."
+    ),
+    quick="Embedded digits, two arcs, three epochs.",
+    place=100,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
     data, arcs = ("digits", (360, 10)) if setting.quick else ("mnist", ARCS)
     quick = {"train_size": 1280, "epochs": 3, "batch_size": 64}
     records: list[Record] = []
     for arc in arcs:
         seen, unseen = hue_coverage(arc)
-        setting.say(f"Trained on {arc}° of hue:")
+        runner.log(f"Trained on {arc}° of hue:")
         options = {"data": data, "data_options": {"shift": seen}, **_PROTOCOL}
-        rows = setting.chosen(
+        rows = chosen_rows(
+            setting,
             [
-                setting.row(label, "hue_shift_mnist:z2cnn-tuned", {**options, **network}, quick)
+                new_row(setting, label, "hue_shift_mnist:z2cnn-tuned", {**options, **network}, quick)
                 for label, network in _NETWORKS.items()
-            ]
+            ],
         )
-        runs = setting.train(rows)
+        runs = runner.train(rows)
         for row in rows:
             for run in runs[row.label]:
-                errors = {"error_seen": run.results["test"]["error"], "error_unseen": error_under(run, "test", unseen)}
                 about: Record = {"network": row.label, "arc": arc, "seed": run.recipe.seed}
+                error = runner.error_under(run, "test", unseen)
+                errors: Record = {"error_seen": run.results["test"]["error"], "error_unseen": error}
                 records.append({**about, **errors, "run": run.folder.name})
     notes = [] if setting.quick else [_PROTOCOL_NOTE.format(seeds=seeds_of(records))]
     return Outcome(records, [_table(rows, records)], {"coverage": _picture(rows, records)}, notes)
@@ -81,13 +103,4 @@ _PROTOCOL_NOTE = (
     "Adam at 0.004 with warm-up and cosine, {seeds}. Tested on the 10,000 test digits, with hues of the training arc "
     "and with all others; trained on 360° there are no others, and both are of all hues. Hue jitter is by up to 90° "
     "either way. * reduced, see the table."
-)
-EXPERIMENT = Experiment(
-    "coverage",
-    "Hue coverage",
-    "",
-    "How does the error on unseen hues grow as the arc of hues seen in training shrinks from the whole circle to 10°? "
-    "The larger the group, the finer it covers the circle.",
-    _run,
-    "Embedded digits, two arcs, three epochs.",
 )

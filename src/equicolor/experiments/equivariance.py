@@ -11,7 +11,7 @@ from torch import Tensor
 from equicolor._tools.pictures import new_figure
 from equicolor.color import rotate_rgb
 from equicolor.data import load
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
+from equicolor.experiments import Outcome, Record, Runner, Setting, Table, chosen_rows, new_row, register_experiment
 from equicolor.experiments._tables import seeds_of
 from equicolor.experiments.shapes3d import QUICK, data_note
 from equicolor.groups import Element, Group, Hue
@@ -47,14 +47,26 @@ _MOVES: dict[str, dict[str, Group]] = {
 }
 
 
-def _run(setting: Setting) -> Outcome:
-    rows = setting.chosen(
+@register_experiment(
+    "equivariance",
+    title="Equivariance error of trained networks",
+    paper="Figure “Hue-equivariant feature maps” (b)",
+    about=(
+        "The relative equivariance error of the lifting layer and of the whole network, for each element of the hue "
+        "group, of Hue-4 and CEConv-4 trained on Hue-shift 3D Shapes."
+    ),
+    quick="A few thousand training images, three epochs, one seed; measured on 32 images.",
+    place=10,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
+    rows = chosen_rows(
+        setting,
         [
-            setting.row(OURS, "hue_shift_shapes3d:hue4", quick=QUICK),
-            setting.row(CECONV, "hue_shift_shapes3d:ceconv4", quick=QUICK),
-        ]
+            new_row(setting, OURS, "hue_shift_shapes3d:hue4", quick=QUICK),
+            new_row(setting, CECONV, "hue_shift_shapes3d:ceconv4", quick=QUICK),
+        ],
     )
-    runs = setting.train(rows, weights=True)
+    runs = runner.train(rows, weights=True)
     recipe = rows[0].recipe
     test = load(recipe.data, split="test_a", **recipe.data_options)
     images = test.sample(32 if setting.quick else 512)[:].images
@@ -62,7 +74,7 @@ def _run(setting: Setting) -> Outcome:
     for label, those in runs.items():
         for run in those:
             for precision, dtype in _PRECISIONS.items():
-                setting.say(f"measuring {label}, seed {run.recipe.seed}, {precision}")
+                runner.log(f"measuring {label}, seed {run.recipe.seed}, {precision}")
                 model = run.model.to(dtype)
                 for move, group in _MOVES[label].items():
                     errors = equivariance_error(model, images.to(dtype), group, layers=True)
@@ -182,14 +194,3 @@ def _draw(records: Sequence[Record]) -> "Figure":
     for axes in (left, right):
         axes.grid(axis="y", alpha=0.3)
     return figure
-
-
-EXPERIMENT = Experiment(
-    "equivariance",
-    "Equivariance error of trained networks",
-    "Figure “Hue-equivariant feature maps” (b)",
-    "The relative equivariance error of the lifting layer and of the whole network, for each element of the hue group, "
-    "of Hue-4 and CEConv-4 trained on Hue-shift 3D Shapes.",
-    _run,
-    "A few thousand training images, three epochs, one seed; measured on 32 images.",
-)

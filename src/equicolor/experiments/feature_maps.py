@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from equicolor._tools.pictures import new_figure
 from equicolor.data import load
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
+from equicolor.experiments import Outcome, Record, Runner, Setting, Table, chosen_rows, new_row, register_experiment
 from equicolor.experiments.shapes3d import QUICK, data_note
 from equicolor.groups import Element, Group
 from equicolor.measure import evaluating, layer_outputs
@@ -68,13 +68,24 @@ def maps(model: nn.Module, group: Group, image: Tensor, layer: str) -> Maps:
     return Maps(layer, seen.maps, moved[:, seen.channels], correspondence(group, _MOVED), error)
 
 
-def _run(setting: Setting) -> Outcome:
+@register_experiment(
+    "feature-maps",
+    title="Feature maps under hue, saturation and luminance shift",
+    paper=(
+        "Figures “Hue-equivariant feature maps” (a), “Saturation-equivariant feature maps” and “Luminance equivariant "
+        "feature maps”"
+    ),
+    about="Moving the colours of an image moves its feature maps along the group, at every layer.",
+    quick="Hue-4 and CEConv-4 trained on a few thousand images for three epochs.",
+    place=65,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
     setting.single_seed()
     first = {"seeds": Recipe.load("hue_shift_shapes3d").seeds[:1]}
-    rows = setting.chosen(
-        [setting.row(label, f"hue_shift_shapes3d:{name}", first, QUICK) for label, name in _HUE.items()]
+    rows = chosen_rows(
+        setting, [new_row(setting, label, f"hue_shift_shapes3d:{name}", first, QUICK) for label, name in _HUE.items()]
     )
-    runs = setting.train(rows, weights=True)
+    runs = runner.train(rows, weights=True)
     networks: dict[str, tuple[nn.Module, str, str]] = {
         label: (those[0].model, those[0].recipe.data, "trained") for label, those in runs.items()
     }
@@ -84,7 +95,7 @@ def _run(setting: Setting) -> Outcome:
     records: list[Record] = []
     pictures: dict[str, Figure] = {}
     for label, (model, data, weights) in networks.items():
-        setting.say(f"drawing {label}")
+        runner.log(f"drawing {label}")
         group: Group = model.group  # type: ignore[assignment]
         image = load(data, split="test_a").sample(1)[0].images
         layers = [layer for layer in LAYERS if layer != "lift" or label not in _NO_LIFT]
@@ -156,14 +167,3 @@ def _draw(title: str, group: Group, image: Tensor, found: Sequence[Maps]) -> "Fi
         for axes in grid.flat:
             axes.set(xticks=[], yticks=[])
     return figure
-
-
-EXPERIMENT = Experiment(
-    "feature-maps",
-    "Feature maps under hue, saturation and luminance shift",
-    "Figures “Hue-equivariant feature maps” (a), “Saturation-equivariant feature maps” and “Luminance equivariant "
-    "feature maps”",
-    "Moving the colours of an image moves its feature maps along the group, at every layer.",
-    _run,
-    "Hue-4 and CEConv-4 trained on a few thousand images for three epochs.",
-)

@@ -1,9 +1,8 @@
 """ImageNet and Tiny-ImageNet: whether hue equivariance costs anything where colours do not shift."""
 
-from equicolor.experiments._experiment import Experiment, Outcome, Setting
+from equicolor.experiments import Outcome, Published, Runner, Setting, register_experiment
 from equicolor.experiments._several import error_over_data
 from equicolor.experiments._stand_in import stand_in
-from equicolor.experiments._tables import Published
 
 _DATA = {"imagenet": "ImageNet", "tiny_imagenet": "Tiny-ImageNet"}
 _RECIPES = {"ResNet18": "resnet18", "Hue-3": "hue3", "CEConv-3": "ceconv3"}
@@ -14,15 +13,13 @@ _PAPER = {  # over one seed; the paper has no numbers for Tiny-ImageNet
 }
 
 
-def _run(setting: Setting) -> Outcome:
-    return error_over_data(setting, _DATA, _RECIPES, _PAPER, stand_in("hue_shift_shapes3d"))
-
-
-EXPERIMENT = Experiment(
+@register_experiment(
     "imagenet",
-    "Classification of ImageNet and Tiny-ImageNet",
-    "Table “Generalization to color-shift” on ImageNet",
-    "Networks are trained and tested on photographs of 1000 and 200 classes.",
-    _run,
-    "Small networks on embedded shapes instead of both sets, without the paper's numbers.",
+    title="Classification of ImageNet and Tiny-ImageNet",
+    paper="Table “Generalization to color-shift” on ImageNet",
+    about="Networks are trained and tested on photographs of 1000 and 200 classes.",
+    quick="Small networks on embedded shapes instead of both sets, without the paper's numbers.",
+    place=50,
 )
+def _run(setting: Setting, runner: Runner) -> Outcome:
+    return error_over_data(setting, runner, _DATA, _RECIPES, _PAPER, stand_in("hue_shift_shapes3d"))

@@ -14,7 +14,7 @@ from equicolor._tools.pictures import new_figure
 from equicolor.color import rotate_rgb, shift_hue
 from equicolor.data import DataNotFoundError, load
 from equicolor.data._shapes import Shapes
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting, Table
+from equicolor.experiments import Outcome, Record, Runner, Setting, Table, register_experiment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +51,18 @@ def restored_image_errors(images: Tensor, move: Callable[[Tensor, float], Tensor
     return difference / size
 
 
-def _run(setting: Setting) -> Outcome:
+@register_experiment(
+    "invertibility",
+    title="Impact of order on hue rotation invertibility",
+    paper="Figure “Impact of order on hue rotation invertibility”",
+    about=(
+        "Images are shifted in hue by 360°/N and back, by the colour move used here and by CEConv's rotation of RGB, "
+        "which is clamped into the cube; what remains is the restored-image error."
+    ),
+    quick="64 embedded images and no photographs, instead of 10,000 and the test split of CIFAR-10.",
+    place=5,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
     if setting.seeds or setting.only or setting.reduce:
         raise ValueError("this experiment trains nothing: it takes no seeds, rows or reductions")
     sets = {_SHAPES: shapes(64 if setting.quick else 10_000), _COLOURS: random_colours(64 if setting.quick else 1000)}
@@ -69,7 +80,7 @@ def _run(setting: Setting) -> Outcome:
     for name, images in sets.items():
         parts = [images[start : start + 1000] for start in range(0, len(images), 1000)]
         for precision in (torch.float32, torch.float64):
-            setting.say(f"{len(images):,} images of {name}, {str(precision)[6:]}")
+            runner.log(f"{len(images):,} images of {name}, {str(precision)[6:]}")
             for method, move in MOVES.items():
                 for order in ORDERS:
                     errors = torch.cat([restored_image_errors(part.to(precision), move, order) for part in parts])
@@ -147,14 +158,3 @@ def _draw_images(sets: Mapping[str, Tensor]) -> "Figure":
             axes.set_title(title, fontsize="medium")
             axes.set(xticks=[], yticks=[])
     return figure
-
-
-EXPERIMENT = Experiment(
-    "invertibility",
-    "Impact of order on hue rotation invertibility",
-    "Figure “Impact of order on hue rotation invertibility”",
-    "Images are shifted in hue by 360°/N and back, by the colour move used here and by CEConv's rotation of RGB, which "
-    "is clamped into the cube; what remains is the restored-image error.",
-    _run,
-    "64 embedded images and no photographs, instead of 10,000 and the test split of CIFAR-10.",
-)

@@ -1,6 +1,6 @@
 """Exact luminance: Lum-3 by the true group action and by the paper's clamped one, in darker and brighter light."""
 
-from equicolor.experiments._experiment import Experiment, Outcome, Setting
+from equicolor.experiments import Outcome, Runner, Setting, register_experiment
 from equicolor.experiments._shifted import Part, error_under_shifts
 from equicolor.experiments._stand_in import SHORT, shift_columns
 
@@ -21,17 +21,16 @@ _SHAPES = Part(
 )
 
 
-def _run(setting: Setting) -> Outcome:
-    return error_under_shifts(setting, "lum", [_SHAPES], SHORT)
-
-
-EXPERIMENT = Experiment(
+@register_experiment(
     "luminance",
-    "Exact and clamped luminance",
-    "",
-    "Networks learn shapes in middle light (A) and are tested in less (B) and in more (C). Lum-3 acts by the paper's "
-    "clamped shift or by the exact one; Z2CNN-aug is the plain network trained under jitter of luminance. Reduced: "
-    "small networks and 480 shapes; about ten minutes of one CPU core.",
-    _run,
-    "A few hundred shapes, one seed.",
+    title="Exact and clamped luminance",
+    about=(
+        "Networks learn shapes in middle light (A) and are tested in less (B) and in more (C). Lum-3 acts by the "
+        "paper's clamped shift or by the exact one; Z2CNN-aug is the plain network trained under jitter of luminance. "
+        "Reduced: small networks and 480 shapes; about ten minutes of one CPU core."
+    ),
+    quick="A few hundred shapes, one seed.",
+    place=120,
 )
+def _run(setting: Setting, runner: Runner) -> Outcome:
+    return error_under_shifts(setting, runner, "lum", [_SHAPES], SHORT)

@@ -1,10 +1,9 @@
 """Generalisation to global hue shift: coloured digits, trained on two thirds of all hues, tested on the last third."""
 
-from equicolor.experiments._experiment import Experiment, Outcome, Setting
+from equicolor.experiments import Outcome, Published, Runner, Setting, error_table, register_experiment, run_records
 from equicolor.experiments._five import five_rows, tuned_note
 from equicolor.experiments._pictures import bars
 from equicolor.experiments._stand_in import shift_columns
-from equicolor.experiments._tables import Published, error_table, run_records
 
 SPLITS = shift_columns("hue_shift_mnist")
 _PAPER = {
@@ -16,20 +15,21 @@ _PAPER = {
 }
 
 
-def _run(setting: Setting) -> Outcome:
+@register_experiment(
+    "mnist",
+    title="Generalisation to global hue shift",
+    paper="Table “Generalization to global hue-shift”",
+    about=(
+        "Networks learn digits whose hues lie between 0° and 240° (A); they are tested on hues between 240° and 360° "
+        "(B)."
+    ),
+    quick="scikit-learn's embedded digits instead of MNIST, four epochs, one seed.",
+    place=15,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
     # The quick version takes the embedded digits, which are always there.
     recipe = "hue_shift_digits" if setting.quick else "hue_shift_mnist"
     rows = five_rows(setting, recipe, quick={"epochs": 4})
-    runs = setting.train(rows)
+    runs = runner.train(rows)
     table = error_table("Classification error in %", rows, runs, SPLITS, None if setting.quick else _PAPER)
     return Outcome(run_records(runs), [table], {"errors": bars(rows, runs, SPLITS)}, tuned_note(rows))
-
-
-EXPERIMENT = Experiment(
-    "mnist",
-    "Generalisation to global hue shift",
-    "Table “Generalization to global hue-shift”",
-    "Networks learn digits whose hues lie between 0° and 240° (A); they are tested on hues between 240° and 360° (B).",
-    _run,
-    "scikit-learn's embedded digits instead of MNIST, four epochs, one seed.",
-)

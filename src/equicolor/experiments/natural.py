@@ -1,9 +1,8 @@
 """Generalisation to colour shift in the wild: nine networks on six sets of photographs."""
 
-from equicolor.experiments._experiment import Experiment, Outcome, Setting
+from equicolor.experiments import Outcome, Published, Runner, Setting, register_experiment
 from equicolor.experiments._several import error_over_data
 from equicolor.experiments._stand_in import stand_in
-from equicolor.experiments._tables import Published
 
 _DATA = {
     "caltech101": "Caltech 101",
@@ -45,17 +44,20 @@ _PAPER = {
 }
 
 
-def _run(setting: Setting) -> Outcome:
-    data = {name: _DATA[name] for name in _QUICK} if setting.quick else _DATA
-    return error_over_data(setting, data, _RECIPES, _PAPER, stand_in("hue_shift_shapes3d"))
-
-
-EXPERIMENT = Experiment(
+@register_experiment(
     "natural",
-    "Generalisation to colour shift in photographs",
-    "Table “Generalization to color-shift”",
-    "Nine networks are trained and tested on six sets of photographs, in which colours vary by nature. ResNet-gray "
-    "sees no colour, ResNet-aug is trained under hue jitter.",
-    _run,
-    "Small networks by two of the six recipes, on embedded shapes instead of photographs, without the paper's numbers.",
+    title="Generalisation to colour shift in photographs",
+    paper="Table “Generalization to color-shift”",
+    about=(
+        "Nine networks are trained and tested on six sets of photographs, in which colours vary by nature. "
+        "ResNet-gray sees no colour, ResNet-aug is trained under hue jitter."
+    ),
+    quick=(
+        "Small networks by two of the six recipes, on embedded shapes instead of photographs, without the paper's "
+        "numbers."
+    ),
+    place=40,
 )
+def _run(setting: Setting, runner: Runner) -> Outcome:
+    data = {name: _DATA[name] for name in _QUICK} if setting.quick else _DATA
+    return error_over_data(setting, runner, data, _RECIPES, _PAPER, stand_in("hue_shift_shapes3d"))

@@ -2,10 +2,21 @@
 
 from typing import TYPE_CHECKING, Any
 
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
+from equicolor.experiments import (
+    Measured,
+    Outcome,
+    Record,
+    Row,
+    Runner,
+    Setting,
+    Table,
+    chosen_rows,
+    new_row,
+    register_experiment,
+)
 from equicolor.experiments._five import FIVE
 from equicolor.experiments._pictures import curves
-from equicolor.experiments._tables import Measured, seeds_of
+from equicolor.experiments._tables import seeds_of
 from equicolor.experiments.mnist import SPLITS
 
 if TYPE_CHECKING:
@@ -17,17 +28,28 @@ _BASELINE = "Z2CNN"
 _NETWORKS = {label: FIVE[label] for label in (_BASELINE, "Hue-3", "Hue-4")}
 
 
-def _run(setting: Setting) -> Outcome:
+@register_experiment(
+    "sample-efficiency",
+    title="Sample efficiency",
+    paper="Figure “Model sample efficiency”",
+    about=(
+        "By how much is a hue-equivariant network better than the conventional one, as a function of the share of the "
+        "training images it was given?"
+    ),
+    quick="Embedded digits, two shares, one seed.",
+    place=20,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
     for label, changes in setting.reduce.items():
         if "train_size" in changes:
             raise ValueError(f"the number of training images is what this experiment varies: {label} cannot reduce it")
     shares = (10, 100) if setting.quick else SHARES
     records: list[Record] = []
     for share in shares:
-        setting.say(f"Trained on {share} % of the images:")
+        runner.log(f"Trained on {share} % of the images:")
         rows = [_row(setting, label, name, share) for label, name in _NETWORKS.items()]
-        chosen = setting.chosen(rows)
-        for label, runs in setting.train(chosen).items():
+        chosen = chosen_rows(setting, rows)
+        for label, runs in runner.train(chosen).items():
             for run in runs:
                 for split in SPLITS:
                     error = run.results[split]["error"]
@@ -41,12 +63,12 @@ def _run(setting: Setting) -> Outcome:
 def _row(setting: Setting, label: str, name: str, share: int) -> Row:
     if setting.quick:
         count = 1500 * share // 100
-        return setting.row(label, f"hue_shift_digits:{name}", quick={"train_size": count, "iterations": 60})
+        return new_row(setting, label, f"hue_shift_digits:{name}", quick={"train_size": count, "iterations": 60})
     changes: dict[str, Any] = {}
     if share < 100:
         count = _IMAGES * share // 100
         changes = {"train_size": count, "iterations": max(_LEAST_STEPS, 5 * (count // _BATCH)), "warmup": 20}
-    return setting.row(label, f"hue_shift_mnist:{name}-tuned", changes)
+    return new_row(setting, label, f"hue_shift_mnist:{name}-tuned", changes)
 
 
 def _errors(records: list[Record], label: str, share: int, split: str) -> Measured:
@@ -87,13 +109,4 @@ _NOTE = (
     "networks are trained alike, by the tuned recipe of the experiment mnist (on less than all images with a warm-up "
     f"of 20 steps instead of 100), for five passes but no fewer than {_LEAST_STEPS} steps; both test sets are shown. "
     "Numbers are means (standard deviations) over {seeds}. The improvement is in points of error: higher is better."
-)
-EXPERIMENT = Experiment(
-    "sample-efficiency",
-    "Sample efficiency",
-    "Figure “Model sample efficiency”",
-    "By how much is a hue-equivariant network better than the conventional one, as a function of the share of the "
-    "training images it was given?",
-    _run,
-    "Embedded digits, two shares, one seed.",
 )

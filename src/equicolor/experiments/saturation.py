@@ -1,6 +1,6 @@
 """Exact saturation: does the true group action generalise better than the paper's clamped one?"""
 
-from equicolor.experiments._experiment import Experiment, Outcome, Setting
+from equicolor.experiments import Outcome, Runner, Setting, register_experiment
 from equicolor.experiments._shifted import Part, error_under_shifts
 from equicolor.experiments._stand_in import SHORT, shift_columns
 
@@ -34,18 +34,17 @@ _CIFAR = Part(
 )
 
 
-def _run(setting: Setting) -> Outcome:
-    return error_under_shifts(setting, "sat", [_SHAPES] if setting.quick else [_SHAPES, _CIFAR], SHORT)
-
-
-EXPERIMENT = Experiment(
+@register_experiment(
     "saturation",
-    "Exact and clamped saturation",
-    "",
-    "Networks learn shapes of middle saturation (A) and are tested on paler (B) and stronger colours (C); others learn "
-    "CIFAR-10 and are tested under shifts of saturation. Sat-3 acts by the paper's clamped shift or by the exact one; "
-    "Z2CNN-aug is the plain network trained under jitter of saturation. Reduced: small networks, 128 shapes (480 "
-    "leave next to no errors) and one pass over CIFAR-10; about half an hour of one CPU core.",
-    _run,
-    "A few hundred shapes, one seed, no CIFAR-10.",
+    title="Exact and clamped saturation",
+    about=(
+        "Networks learn shapes of middle saturation (A) and are tested on paler (B) and stronger colours (C); others "
+        "learn CIFAR-10 and are tested under shifts of saturation. Sat-3 acts by the paper's clamped shift or by the "
+        "exact one; Z2CNN-aug is the plain network trained under jitter of saturation. Reduced: small networks, 128 "
+        "shapes (480 leave next to no errors) and one pass over CIFAR-10; about half an hour of one CPU core."
+    ),
+    quick="A few hundred shapes, one seed, no CIFAR-10.",
+    place=110,
 )
+def _run(setting: Setting, runner: Runner) -> Outcome:
+    return error_under_shifts(setting, runner, "sat", [_SHAPES] if setting.quick else [_SHAPES, _CIFAR], SHORT)

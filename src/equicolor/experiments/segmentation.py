@@ -7,9 +7,19 @@ import torch
 
 from equicolor._tools.pictures import new_figure
 from equicolor.data import ImageSet, load
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Setting
+from equicolor.experiments import (
+    Outcome,
+    Published,
+    Record,
+    Runner,
+    Setting,
+    chosen_rows,
+    error_table,
+    new_row,
+    register_experiment,
+    run_records,
+)
 from equicolor.experiments._stand_in import shift_columns, stand_in
-from equicolor.experiments._tables import Published, error_table, run_records
 from equicolor.train import Run
 
 if TYPE_CHECKING:
@@ -25,11 +35,20 @@ _QUICK = stand_in(_SHAPES, model="segmenter", epochs=2)
 _SHOWN = 6
 
 
-def _run(setting: Setting) -> Outcome:
-    rows = setting.chosen(
-        [setting.row(label, f"caltech101_segmentation:{name}", quick=_QUICK) for label, name in _RECIPES.items()]
+@register_experiment(
+    "segmentation",
+    title="Foreground-background segmentation",
+    paper="Tables and Figure “Foreground-background segmentation”",
+    about="Networks tell, pixel by pixel, the object on a photograph of Caltech-101 from its background.",
+    quick="The objects on embedded shapes instead of Caltech-101, without the paper's numbers; short training.",
+    place=55,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
+    rows = chosen_rows(
+        setting,
+        [new_row(setting, label, f"caltech101_segmentation:{name}", quick=_QUICK) for label, name in _RECIPES.items()],
     )
-    runs = setting.train(rows, weights=True)
+    runs = runner.train(rows, weights=True)
     columns, published = (shift_columns(_SHAPES), None) if setting.quick else ({"test": "Error"}, _PAPER)
     tables = [
         error_table("Pixels in the wrong class in %", rows, runs, columns, published),
@@ -59,13 +78,3 @@ def _draw(images: ImageSet, runs: Mapping[str, Sequence[Run]]) -> "Figure":
             place.imshow(picture.numpy(), cmap="gray", vmin=0, vmax=1)
             place.set(xticks=[], yticks=[])
     return figure
-
-
-EXPERIMENT = Experiment(
-    "segmentation",
-    "Foreground-background segmentation",
-    "Tables and Figure “Foreground-background segmentation”",
-    "Networks tell, pixel by pixel, the object on a photograph of Caltech-101 from its background.",
-    _run,
-    "The objects on embedded shapes instead of Caltech-101, without the paper's numbers; short training.",
-)

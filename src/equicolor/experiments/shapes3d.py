@@ -3,11 +3,18 @@
 from typing import TYPE_CHECKING
 
 from equicolor.data._whereabouts import original_file
-from equicolor.experiments._experiment import Experiment, Outcome, Setting
+from equicolor.experiments import (
+    Outcome,
+    Published,
+    Runner,
+    Setting,
+    error_table,
+    register_experiment,
+    run_records,
+)
 from equicolor.experiments._five import five_rows, tuned_note
 from equicolor.experiments._pictures import bars, examples
 from equicolor.experiments._stand_in import shift_columns
-from equicolor.experiments._tables import Published, error_table, run_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,20 +42,20 @@ def data_note() -> str:
     )
 
 
-def _run(setting: Setting) -> Outcome:
+@register_experiment(
+    "shapes3d",
+    title="Generalisation to local hue shift",
+    paper="Table “Generalization to local hue-shift”",
+    about=(
+        "Networks learn the shape of an object whose colours, and those of wall and floor, come from one half of all "
+        "hues (A). They are tested on the other half: object, wall and floor together (B), the object alone (C)."
+    ),
+    quick="A few thousand images, three epochs at a higher rate, one seed, without CEConv unless --rows asks for it.",
+    place=30,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
     rows = five_rows(setting, DATA, QUICK, ("Z2CNN", "Hue-3", "Hue-4"))
-    runs = setting.train(rows)
+    runs = runner.train(rows)
     table = error_table("Classification error in %", rows, runs, SPLITS, None if setting.quick else _PAPER)
     pictures: dict[str, Figure | Image] = {"errors": bars(rows, runs, SPLITS), "examples": examples(DATA, SPLITS)}
     return Outcome(run_records(runs), [table], pictures, [data_note(), *tuned_note(rows)])
-
-
-EXPERIMENT = Experiment(
-    "shapes3d",
-    "Generalisation to local hue shift",
-    "Table “Generalization to local hue-shift”",
-    "Networks learn the shape of an object whose colours, and those of wall and floor, come from one half of all hues "
-    "(A). They are tested on the other half: object, wall and floor together (B), the object alone (C).",
-    _run,
-    "A few thousand images, three epochs at a higher rate, one seed, without CEConv unless --rows asks for it.",
-)

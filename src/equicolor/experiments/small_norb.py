@@ -1,8 +1,17 @@
 """Generalisation to luminance shift: toys in six lights, trained in the middle ones, tested in darker and brighter."""
 
-from equicolor.experiments._experiment import Experiment, Outcome, Setting
+from equicolor.experiments import (
+    Outcome,
+    Published,
+    Runner,
+    Setting,
+    chosen_rows,
+    error_table,
+    new_row,
+    register_experiment,
+    run_records,
+)
 from equicolor.experiments._stand_in import shift_columns, stand_in
-from equicolor.experiments._tables import Published, error_table, run_records
 
 _RECIPES = {"ResNet18": "resnet18", "Lum-3": "lum3"}
 _PAPER = {
@@ -11,21 +20,23 @@ _PAPER = {
 }
 
 
-def _run(setting: Setting) -> Outcome:
+@register_experiment(
+    "small-norb",
+    title="Generalisation to luminance shift",
+    paper="Table “Generalization to luminance-shift”",
+    about=(
+        "Networks learn the class of toys in middle light (A) and are tested on other toys in the same light, in less "
+        "(B) and in more (C)."
+    ),
+    quick="Small networks on embedded shapes in varied light instead of small NORB, without the paper's numbers.",
+    place=45,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
     quick = stand_in("luminance_shift_shapes3d")
-    rows = setting.chosen([setting.row(label, f"small_norb:{name}", quick=quick) for label, name in _RECIPES.items()])
-    runs = setting.train(rows)
+    rows = chosen_rows(
+        setting, [new_row(setting, label, f"small_norb:{name}", quick=quick) for label, name in _RECIPES.items()]
+    )
+    runs = runner.train(rows)
     published = None if setting.quick else _PAPER
     table = error_table("Classification error in %", rows, runs, shift_columns("small_norb"), published)
     return Outcome(run_records(runs), [table])
-
-
-EXPERIMENT = Experiment(
-    "small-norb",
-    "Generalisation to luminance shift",
-    "Table “Generalization to luminance-shift”",
-    "Networks learn the class of toys in middle light (A) and are tested on other toys in the same light, in less (B) "
-    "and in more (C).",
-    _run,
-    "Small networks on embedded shapes in varied light instead of small NORB, without the paper's numbers.",
-)

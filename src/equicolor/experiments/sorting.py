@@ -10,7 +10,18 @@ from torch import Tensor, nn
 from equicolor._tools.pictures import contact_sheet, new_figure
 from equicolor.color import hsl_to_rgb, rgb_to_hsl
 from equicolor.data import load
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table, Value
+from equicolor.experiments import (
+    Outcome,
+    Record,
+    Row,
+    Runner,
+    Setting,
+    Table,
+    Value,
+    chosen_rows,
+    new_row,
+    register_experiment,
+)
 from equicolor.experiments.trajectories import rows as digits_rows
 from equicolor.groups import Group, Hue
 from equicolor.train import Recipe
@@ -68,7 +79,7 @@ def _rows(setting: Setting) -> list[Row]:
     if setting.quick:  # the conventional network last, as in the paper
         return sorted(digits_rows(setting), key=lambda row: row.recipe.group is None)
     first = Recipe.load("cifar10").seeds[:1]
-    return [setting.row(label, f"cifar10:{name}", {"seeds": first}) for label, name in NETWORKS.items()]
+    return [new_row(setting, label, f"cifar10:{name}", {"seeds": first}) for label, name in NETWORKS.items()]
 
 
 def _images(quick: bool) -> Tensor:
@@ -98,11 +109,22 @@ def _batches(images: Tensor) -> list[Tensor]:
     return [images[start : start + _BATCH] for start in range(0, len(images), _BATCH)]
 
 
-def _run(setting: Setting) -> Outcome:
+@register_experiment(
+    "sorting",
+    title="Sorting by hue",
+    paper="Figures “Color sorting on CIFAR-10”",
+    about=(
+        "Images of automobiles are sorted by the group element that aligns their feature maps; the order found is "
+        "compared with the hues of their pixels."
+    ),
+    quick="Embedded digits of one class in random hues, and Z2CNNs of a minute's training.",
+    place=60,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
     setting.single_seed()
     images = _images(setting.quick)
-    chosen = setting.chosen(_rows(setting))
-    runs = setting.train(chosen, weights=True)
+    chosen = chosen_rows(setting, _rows(setting))
+    runs = runner.train(chosen, weights=True)
     hue, chroma = dominant_hue(images.float() / 255)
     colourful = chroma >= chroma.median()
     records: list[Record] = []
@@ -115,7 +137,7 @@ def _run(setting: Setting) -> Outcome:
         group: Group | None = getattr(model, "group", None)
         test = run.results[run.recipe.test_splits[0]]["error"]
         about: dict[str, Value] = {"network": row.label, "seed": run.recipe.seed, "classification error": test}
-        setting.say(f"{row.label}: sorting {len(images)} images")
+        runner.log(f"{row.label}: sorting {len(images)} images")
         if group is None:
             order = by_distance(model, images)
             records.append({**about, "feature": "map", "neighbours": neighbour_difference(hue, order)})
@@ -215,14 +237,3 @@ def _draw(hue: Tensor, chroma: Tensor, orders: Mapping[str, Tensor], angles: Map
     grid[0, 0].set_title("the images' own hues, in the order found", fontsize="medium")
     grid[0, 1].set_title("the angle found; size: chroma", fontsize="medium")
     return figure
-
-
-EXPERIMENT = Experiment(
-    "sorting",
-    "Sorting by hue",
-    "Figures “Color sorting on CIFAR-10”",
-    "Images of automobiles are sorted by the group element that aligns their feature maps; the order found is compared "
-    "with the hues of their pixels.",
-    _run,
-    "Embedded digits of one class in random hues, and Z2CNNs of a minute's training.",
-)

@@ -12,7 +12,17 @@ from torch import Tensor, nn
 from equicolor._tools.optional import require
 from equicolor._tools.pictures import new_figure
 from equicolor.data import ImageSet, load
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table
+from equicolor.experiments import (
+    Outcome,
+    Record,
+    Row,
+    Runner,
+    Setting,
+    Table,
+    chosen_rows,
+    new_row,
+    register_experiment,
+)
 from equicolor.experiments._five import FIVE
 from equicolor.experiments._tables import seeds_of
 from equicolor.groups import Hue
@@ -36,7 +46,7 @@ def rows(setting: Setting) -> list[Row]:
     """The five networks, of one seed: the paper's protocol, or on embedded digits."""
     protocol = "hue_shift_digits" if setting.quick else "hue_shift_mnist"
     first = Recipe.load(protocol).seeds[:1]
-    return [setting.row(label, f"{protocol}:{name}", {"seeds": first}, _QUICK) for label, name in FIVE.items()]
+    return [new_row(setting, label, f"{protocol}:{name}", {"seeds": first}, _QUICK) for label, name in FIVE.items()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +98,20 @@ def of_each_class(images: ImageSet, count: int) -> ImageSet:
     return images.subset(torch.cat([(images.labels == k).nonzero()[:count, 0] for k in range(images.num_classes)]))
 
 
-def _run(setting: Setting) -> Outcome:
-    chosen = setting.chosen(rows(setting))
-    runs = setting.train(chosen, weights=True)
+@register_experiment(
+    "trajectories",
+    title="Feature trajectories of digits over 360° of hue",
+    paper="Figures “Hue-shift MNIST feature map visualization” (t-SNE)",
+    about=(
+        "The hue of a digit makes the round while its features are followed: in a hue-equivariant network they should "
+        "stay where they are."
+    ),
+    quick="Embedded digits, 768 training images, three epochs; fewer digits and hues.",
+    place=25,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
+    chosen = chosen_rows(setting, rows(setting))
+    runs = runner.train(chosen, weights=True)
     test = load("digits" if setting.quick else "mnist", split="test")
     digits, shown, hues = (of_each_class(test, 5), 2, 36) if setting.quick else (of_each_class(test, 30), 3, 72)
     drawn = torch.cat([(digits.labels == k).nonzero()[:shown, 0] for k in range(digits.num_classes)])
@@ -99,7 +120,7 @@ def _run(setting: Setting) -> Outcome:
     for row in chosen:
         label = row.label
         for run in runs[label]:
-            setting.say(f"{label}, seed {run.recipe.seed}: {len(digits)} digits under {hues} hues")
+            runner.log(f"{label}, seed {run.recipe.seed}: {len(digits)} digits under {hues} hues")
             found = trajectories(run.model, digits, hues)
             records.append({"network": label, "seed": run.recipe.seed, **found.summary()})
             if row.marked not in pictures:
@@ -162,14 +183,3 @@ def _draw(pictures: Mapping[str, tuple[Tensor, Tensor]]) -> "Figure":
     handles = [figure.axes[0].scatter([], [], color=colours[digit], label=str(digit)) for digit in range(10)]
     figure.legend(handles=handles, loc="outside lower center", ncols=10, title="class", frameon=False)
     return figure
-
-
-EXPERIMENT = Experiment(
-    "trajectories",
-    "Feature trajectories of digits over 360° of hue",
-    "Figures “Hue-shift MNIST feature map visualization” (t-SNE)",
-    "The hue of a digit makes the round while its features are followed: in a hue-equivariant network they should stay "
-    "where they are.",
-    _run,
-    "Embedded digits, 768 training images, three epochs; fewer digits and hues.",
-)

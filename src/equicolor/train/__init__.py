@@ -1,10 +1,13 @@
-"""Training: recipes, runs that resume exactly, and the Lightning modules they are made of.
+"""Training: recipes, and runs that resume exactly; what changes the weights of a network is here and nowhere else.
+
+``fit(recipe, folder)`` trains into a folder that holds everything about the run, ``resume(folder)`` goes on with it. A
+:class:`Recipe` decides what is computed, :class:`ImageData` which images a step sees, a :class:`Learner` makes losses
+of them, and the loop, on Lightning Fabric, does the rest. What is done with a network once it is trained lives in
+``trained``; what is trained for a table of the paper, in ``experiments``.
 
 >>> from equicolor.train import Recipe, list_recipes
 >>> Recipe.load("hue_shift_mnist:hue3", {"epochs": 1}).group
 'hue3'
-
-``fit(recipe, folder)`` trains into a folder that holds everything about the run, ``resume(folder)`` goes on with it.
 """
 
 from equicolor._tools.optional import require

@@ -1,14 +1,13 @@
-"""The data module: batches of a recipe's sets, addressed by the step they belong to.
+"""The images of a run: batches of a recipe's sets, addressed by the step they belong to.
 
 Which images step s sees is a function of (seed, s): the order of an epoch is a hash of its number. So a run is resumed
 by starting the sampler at s. There is no state of a loader to save, none that workers could have run ahead of, and a
-change of the number of workers changes nothing; torchdata's StatefulDataLoader keeps such state and is not needed.
+change of the number of workers changes nothing.
 """
 
 from collections.abc import Iterator
 
 import torch
-from lightning.pytorch import LightningDataModule
 from torch.utils.data import DataLoader, Sampler
 
 from equicolor.data import Batch, Fingerprint, ImageSet, collate, load
@@ -69,25 +68,20 @@ class StepSampler(Sampler[list[int]]):
                 yield part.tolist()
 
 
-class ImageData(LightningDataModule):
-    """The sets of a recipe. One pass over ``train_dataloader`` is the whole training, all its epochs.
+class ImageData:
+    """The sets of a recipe, loaded. One pass over :meth:`training` is the whole training, all its epochs.
+
+    Args:
+        recipe: which sets.
+        rank: of this process, of ``world``: each has its share of every batch.
 
     Attributes:
-        train, tests: the sets, once :meth:`setup` was called.
-        start: the step that training starts at.
-        steps, steps_per_epoch: how long it is.
+        train, tests: the sets.
+        steps, steps_per_epoch: how long training is.
     """
 
-    train: ImageSet
-    tests: dict[str, ImageSet]
-
     def __init__(self, recipe: Recipe, rank: int = 0, world: int = 1) -> None:
-        super().__init__()
-        self.recipe, self.rank, self.world, self.start = recipe, rank, world, 0
-
-    def setup(self, stage: str | None = None) -> None:
-        """Loads the sets."""
-        recipe = self.recipe
+        self.recipe, self.rank, self.world = recipe, rank, world
         self.train = self._load(recipe.train_split, recipe.train_size)
         self.tests = {split: self._load(split, recipe.test_size) for split in recipe.test_splits}
         if len(self.train) < recipe.batch_size:
@@ -122,7 +116,7 @@ class ImageData(LightningDataModule):
             return self.recipe.iterations
         return (self.recipe.epochs or 0) * self.steps_per_epoch
 
-    def train_dataloader(self) -> "DataLoader[Batch]":
+    def training(self, start: int = 0) -> "DataLoader[Batch]":
         """The parts of batches from step ``start`` to the last."""
         recipe = self.recipe
         sampler = StepSampler(
@@ -130,16 +124,16 @@ class ImageData(LightningDataModule):
             recipe.batch_size,
             self.steps,
             recipe.seed,
-            self.start,
+            start,
             recipe.accumulate,
             self.rank,
             self.world,
         )
         return self._loader(self.train, sampler)
 
-    def val_dataloader(self) -> "list[DataLoader[Batch]]":
+    def testing(self) -> "dict[str, DataLoader[Batch]]":
         """This process's share of every test split, in order."""
-        return [self._loader(images, self._share(len(images))) for images in self.tests.values()]
+        return {split: self._loader(images, self._share(len(images))) for split, images in self.tests.items()}
 
     def _share(self, count: int) -> list[list[int]]:
         """Batches of even size, so that every process has as many: sharded networks wait for each other."""

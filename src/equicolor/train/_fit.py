@@ -23,7 +23,7 @@ from equicolor.files import save_pretrained
 from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command
 from equicolor.train._data import ImageData
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError
-from equicolor.train._learner import Learner, new_model
+from equicolor.train._learner import Learner, new_model, new_optimizer
 from equicolor.train._machine import alone, new_fabric, reproducible
 from equicolor.train._norm import share_batch_norms
 from equicolor.train._progress import Bar, print_results
@@ -64,7 +64,7 @@ def resume(folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
     """
     folder = Path(folder).expanduser()
     recipe = read_recipe(folder)
-    if (folder / RESULTS).is_file():
+    if Run.is_finished(folder):
         return Run.read(folder)
     return _Session(recipe, folder, fresh=False, quiet=quiet).run()
 
@@ -109,7 +109,7 @@ class _Session:
         try:
             if self.fresh:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                if (self.folder / RECIPE).exists():
+                if Run.is_begun(self.folder):
                     raise TrainingError(
                         f"{self.folder} holds a run already: go on with it by {resume_command(self.folder)}, or choose "
                         "another folder"
@@ -123,17 +123,16 @@ class _Session:
 
     def _build(self) -> None:
         recipe, fabric = self.recipe, self.fabric
-        self.data = ImageData(recipe, fabric.global_rank, fabric.world_size)
         with fabric.rank_zero_first(local=True):  # one process downloads, the others find it there
-            self.data.setup()
-        self.learner = Learner(recipe, self.data.train, self.data.steps, fabric.global_rank)
+            self.data = ImageData(recipe, fabric.global_rank, fabric.world_size)
+        self.learner = Learner(recipe, self.data.train, fabric.global_rank)
         if fabric.world_size > 1:
             self.learner.model = share_batch_norms(self.learner.model, fabric.device)
         if recipe.compile:
             self.learner.model.compile()
         self.learner.to(fabric.device)
         self.model = self.learner.model = fabric.setup_module(self.learner.model)
-        self.optimizer: Any = fabric.setup_optimizers(self.learner.new_optimizer())
+        self.optimizer: Any = fabric.setup_optimizers(new_optimizer(recipe, self.model))
 
     def _restore_or_start(self) -> None:
         self._on_first(self._start_folder)
@@ -185,8 +184,7 @@ class _Session:
 
     def _train(self) -> None:
         recipe, steps = self.recipe, self.data.steps
-        self.data.start = self.step
-        parts = iter(self.data.train_dataloader())
+        parts = iter(self.data.training(self.step))
         losses: list[Tensor] = []
         started = window = time.perf_counter()
         earlier = self.seconds
@@ -246,10 +244,10 @@ class _Session:
     @torch.no_grad()
     def _evaluate(self) -> None:
         self.model.eval()
-        for index, (split, loader) in enumerate(zip(self.data.tests, self.data.val_dataloader(), strict=True)):
+        for split, batches in self.data.testing().items():
             self.bar.doing(f"testing {split}")
-            for number, batch in enumerate(loader):
-                self.learner.validation_step(self.fabric.to_device(batch), number, index)
+            for number, batch in enumerate(batches):
+                self.learner.test_step(self.fabric.to_device(batch), number, split)
             self.results[split] = self.learner.take(f"on {split}")
         self.bar.doing("training")
         self.model.train()

@@ -1,10 +1,9 @@
-"""The Lightning module: a network, what its logits are held against, and how its errors are counted."""
+"""A network in training: what its logits are held against, how its errors are counted, which optimiser moves it."""
 
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from lightning.pytorch import LightningModule
 from torch import Tensor, nn
 from torchmetrics import Metric
 from torchmetrics.classification import BinaryAccuracy, BinaryJaccardIndex, MulticlassAccuracy
@@ -22,21 +21,20 @@ _OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
 _HAVE_FLOAT64 = ("cpu", "cuda")
 
 
-class Learner(LightningModule):
-    """A network in training, for classification or foreground segmentation.
+class Learner(nn.Module):
+    """A network in training, for classification or foreground segmentation: from batches to losses, and errors counted.
 
-    Works in a ``lightning.Trainer`` of one's own, with :class:`ImageData`, and drives :func:`equicolor.train.fit`.
+    It knows nothing of optimisers, devices and processes, which are the loop's.
 
     Args:
         recipe: what to train, and how.
         train: the set it is trained on, for its classes and image size; ``test_splits`` are the recipe's.
-        steps: of the whole training, for the schedule.
         rank: of this process: each draws its own augmentation.
     """
 
-    def __init__(self, recipe: Recipe, train: ImageSet, steps: int, rank: int = 0) -> None:
+    def __init__(self, recipe: Recipe, train: ImageSet, rank: int = 0) -> None:
         super().__init__()
-        self.recipe, self.steps = recipe, steps
+        self.recipe = recipe
         self.model: nn.Module = new_model(recipe, train)
         if recipe.channels_last:
             self.model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -46,80 +44,51 @@ class Learner(LightningModule):
         places = ("in training", *(f"on {split}" for split in recipe.test_splits))
         self.counts = nn.ModuleDict({place: _metrics(recipe, train.num_classes) for place in places})
 
-    def forward(self, images: Tensor) -> Tensor:
-        """Logits."""
-        if self.recipe.channels_last:
-            images = images.contiguous(memory_format=torch.channels_last)
-        logits: Tensor = self.model(images)
-        return logits
-
-    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        """The mean loss of one part of a batch; ``batch_idx`` counts the parts of the whole training."""
+    def training_step(self, batch: Batch, draw: int) -> Tensor:
+        """The mean loss of one part of a batch; ``draw`` numbers the parts of the whole training."""
         self.augment.train()
-        return self._step(batch, "in training", draw=batch_idx)
+        return self._step(batch, "in training", draw)
 
-    def validation_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
+    def test_step(self, batch: Batch, draw: int, split: str) -> None:
         """Counts a batch of a test split."""
         self.augment.eval()
-        self._step(batch, f"on {self.recipe.test_splits[dataloader_idx]}", draw=batch_idx)
+        self._step(batch, f"on {split}", draw)
 
     def _step(self, batch: Batch, place: str, draw: int) -> Tensor:
         images, targets = batch
         if self.recipe.task == "segmentation":
             images, targets = self.augment(images, draw, masks=targets)
-            logits = self(images)[:, 0]
+            logits = self._logits(images)[:, 0]
             loss = F.binary_cross_entropy_with_logits(logits, targets.to(logits.dtype))
         else:
             images = self.augment(images, draw)
-            logits = self(images)
+            logits = self._logits(images)
             loss = F.cross_entropy(logits, targets)
-        counts = self.counts[place]
-        assert isinstance(counts, nn.ModuleDict)
-        for name, metric in counts.items():
-            assert isinstance(metric, Metric)
+        for name, metric in self._counted(place).items():
             if name == "loss":
                 metric.update(loss.detach(), len(images))
             else:
                 metric.update(logits.detach(), targets)
         return loss
 
+    def _logits(self, images: Tensor) -> Tensor:
+        if self.recipe.channels_last:
+            images = images.contiguous(memory_format=torch.channels_last)
+        logits: Tensor = self.model(images)
+        return logits
+
     def take(self, place: str) -> dict[str, float]:
         """What was counted ``"in training"`` or ``"on <split>"`` since last asked, by all processes. Counts anew."""
-        counts = self.counts[place]
-        assert isinstance(counts, nn.ModuleDict)
         result = {}
-        for name, metric in counts.items():
-            assert isinstance(metric, Metric)
+        for name, metric in self._counted(place).items():
             value = float(metric.compute())
             result["error" if name == "accuracy" else name] = 1 - value if name == "accuracy" else value
             metric.reset()
         return result
 
-    def on_validation_epoch_end(self) -> None:
-        """Logs the test splits, in a ``lightning.Trainer``."""
-        for split in self.recipe.test_splits:
-            self.log_dict({f"{split} {name}": value for name, value in self.take(f"on {split}").items()})
-
-    def new_optimizer(self) -> torch.optim.Optimizer:
-        """The optimiser of the recipe, on the network's parameters."""
-        make: Any = _OPTIMIZERS[self.recipe.optimizer]
-        try:
-            optimizer: torch.optim.Optimizer = make(
-                self.model.parameters(), lr=self.recipe.lr, **self.recipe.optimizer_options
-            )
-        except TypeError as error:
-            raise ValueError(f"optimizer_options do not fit {self.recipe.optimizer}: {error}") from None
-        return optimizer
-
-    def configure_optimizers(self) -> Any:
-        """The same with its schedule, for a ``lightning.Trainer``."""
-        optimizer = self.new_optimizer()
-
-        def factor(step: int) -> float:
-            return self.recipe.rate(step, self.steps) / self.recipe.lr
-
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
-        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+    def _counted(self, place: str) -> dict[str, Metric]:
+        metrics: Any = self.counts[place]
+        return dict(metrics.items())
 
 
 class MeanLoss(Metric):
@@ -161,6 +130,16 @@ def new_model(recipe: Recipe, train: ImageSet) -> Model:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(recipe.seed)
         return create_model(recipe.model, group=recipe.group, **options)
+
+
+def new_optimizer(recipe: Recipe, model: nn.Module) -> torch.optim.Optimizer:
+    """The recipe's optimiser of a network's parameters. Its rate is set by the loop, before every step."""
+    make: Any = _OPTIMIZERS[recipe.optimizer]
+    try:
+        optimizer: torch.optim.Optimizer = make(model.parameters(), lr=recipe.lr, **recipe.optimizer_options)
+    except TypeError as error:
+        raise ValueError(f"optimizer_options do not fit {recipe.optimizer}: {error}") from None
+    return optimizer
 
 
 def _metrics(recipe: Recipe, num_classes: int) -> nn.ModuleDict:

@@ -43,12 +43,27 @@ class Run:
         """The trained network, read from the folder."""
         return from_pretrained(self.folder / MODEL)
 
+    @property
+    def has_model(self) -> bool:
+        """Whether the folder has the trained network still: results may be kept without it."""
+        return (self.folder / MODEL).is_dir()
+
+    @staticmethod
+    def is_begun(folder: str | os.PathLike[str]) -> bool:
+        """Whether a folder holds a run, finished or not."""
+        return (Path(folder) / RECIPE).is_file()
+
+    @staticmethod
+    def is_finished(folder: str | os.PathLike[str]) -> bool:
+        """Whether a folder holds a run that has its results."""
+        return (Path(folder) / RESULTS).is_file()
+
     @classmethod
     def read(cls, folder: str | os.PathLike[str]) -> "Run":
         """The finished run in a folder."""
         folder = Path(folder).expanduser()
         recipe = read_recipe(folder)
-        if not (folder / RESULTS).is_file():
+        if not cls.is_finished(folder):
             raise TrainingError(f"the run in {folder} is not finished: go on with {resume_command(folder)}")
         return cls(folder, recipe, json.loads((folder / RESULTS).read_text()))
 

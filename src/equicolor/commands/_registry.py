@@ -1,0 +1,61 @@
+"""Which commands there are: the functions in the files of this package, and those that others register."""
+
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import TypeAlias, TypeVar
+
+import equicolor.commands
+
+Command: TypeAlias = Callable[..., object]
+C = TypeVar("C", bound=Command)
+
+_COMMANDS: dict[str, Command] = {}
+_PLACES: dict[str, int] = {}
+
+
+def register_command(place: int = 1000) -> Callable[[C], C]:
+    """Makes a function a command of ``equicolor``, under its own name.
+
+    A file of this package in which a function is decorated with it is all that a new command takes; a module of your
+    own does the same, and is found by ``equicolor`` if its package names it as an entry point in the group
+    ``equicolor.plugins``. The command line is made from the function: parameters before ``*`` are positional, others
+    are options, their types say what they take, and ``--help`` is the docstring, with sections for arguments and an
+    example as those here have. What is heavy should be imported inside the function.
+
+    Args:
+        place: in the list of commands, which is sorted by it; ours are below 100.
+
+    Raises:
+        ValueError: there is another command of this name.
+
+    Example::
+
+        @register_command()
+        def greet(name: str, *, times: int = 1) -> None:
+            "Greets somebody."
+            print(" ".join(["hello"] * times), name)
+    """
+
+    def register(function: C) -> C:
+        name = function.__name__
+        if name in _COMMANDS:
+            raise ValueError(f"there is a command {name!r} already, of {_COMMANDS[name].__module__}")
+        _COMMANDS[name], _PLACES[name] = function, place
+        return function
+
+    return register
+
+
+def list_commands() -> dict[str, Command]:
+    """The commands by name, in the order of ``equicolor --help``."""
+    _read_package()
+    return {name: _COMMANDS[name] for name in sorted(_COMMANDS, key=lambda name: (_PLACES[name], name))}
+
+
+@cache
+def _read_package() -> None:
+    """Imports all files of this package: those of commands register them."""
+    for module in pkgutil.iter_modules(equicolor.commands.__path__):
+        import_module(f"equicolor.commands.{module.name}")
