@@ -9,9 +9,10 @@ BIN := $(VENV)/bin
 demo: $(VENV)/installed-train  ## run the main job on embedded data
 	$(BIN)/equicolor reproduce shapes3d --quick --folder demo
 
-test: $(VENV)/installed-dev $(VENV)/networks  ## lint, types, tests
+test: $(VENV)/installed-dev $(VENV)/networks  ## lint, layers, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check --no-cache .
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
 

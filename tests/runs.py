@@ -1,5 +1,6 @@
 """Small runs for the tests of training, also in processes of their own that can be killed."""
 
+import csv
 import multiprocessing
 import os
 import signal
@@ -10,6 +11,7 @@ from pathlib import Path
 import torch
 
 from equicolor.train import Recipe, TrainingError, _fit, fit, resume
+from equicolor.train._checkpoints import Checkpoints
 
 SMALL = Recipe(
     data="hue_shift_digits",
@@ -108,6 +110,18 @@ def torchrun(recipe: Recipe, folder: Path, processes: int) -> None:
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     assert run.returncode == 0, run.stderr
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    """The lines of a run's metrics, without what differs every time."""
+    with (folder / "metrics.csv").open() as file:
+        return [{k: v for k, v in row.items() if k != "images_per_second"} for row in csv.DictReader(file)]
+
+
+def last_step(folder: Path) -> int:
+    """Of the newest checkpoint; -1 where there is none."""
+    step = Checkpoints(folder / "checkpoints").latest_step()
+    return -1 if step is None else step
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:

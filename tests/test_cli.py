@@ -198,11 +198,19 @@ def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ("evaluate", 2, "required: model"),
-        ("evaluate runs/digits", 2, "required: data"),
-        ("evaluate runs/digits --data digits --curve red", 2, "--curve takes one of hue, sat, lum, got 'red'"),
-        ("evaluate runs/digits --data digits --limit many", 2, "--limit takes a whole number, got 'many'"),
-        ("predict runs/digits x.png --format xml", 2, "--format takes one of csv, jsonl, got 'xml'"),
+        ("evaluate", 2, "required: evaluate.model, evaluate.data"),
+        ("evaluate runs/digits", 2, "required: evaluate.data"),
+        (
+            "evaluate runs/digits --data digits --curve red",
+            2,
+            "argument --curve: invalid choice: 'red' (choose from 'hue', 'sat', 'lum')",
+        ),
+        ("evaluate runs/digits --data digits --limit many", 2, "argument --limit: expected a whole number, got 'many'"),
+        (
+            "predict runs/digits x.png --format xml",
+            2,
+            "argument --format: invalid choice: 'xml' (choose from 'csv', 'jsonl')",
+        ),
         ("predict runs/digits --bogus", 2, "unrecognized arguments: --bogus"),
         ("bogus", 2, "invalid choice: 'bogus'"),
         ("evaluate nowhere --data digits", 1, "there is no folder nowhere"),

@@ -35,19 +35,5 @@ ec.testing.assert_equivariant(ec.nn.Lift("hue4"), "hue4")
     assert run.returncode == 0, run.stderr
 
 
-def test_imports_point_one_way():
-    core = ["color", "groups", "algorithms", "nn", "models", "measure", "testing"]
-    order = [*core, "data", "train", "trained", "experiments", "bench", "commands", "cli"]
-    for index, name in enumerate(order):
-        place = SOURCE / name
-        files = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
-        for file in files:
-            lines = [line.strip() for line in file.read_text().splitlines()]
-            for later in order[index + 1 :]:
-                for line in lines:
-                    assert not line.startswith((f"from equicolor.{later}", f"import equicolor.{later}")), file
-                    assert not (line.startswith("from equicolor import") and later in line.split()), file
-
-
 def test_the_package_is_typed():
     assert (SOURCE / "py.typed").exists()

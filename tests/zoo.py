@@ -1,12 +1,10 @@
-"""A network of the zoo in a state worth testing."""
+"""A network in a state worth testing, and how far results are apart."""
 
 import torch
 from torch import nn
 
-from equicolor.models import Model
 
-
-def settle(model: Model) -> Model:
+def settle(model: nn.Module, size: int = 32) -> nn.Module:
     """As after some training: norms with the statistics of real features, and weights and biases not 1 and 0.
 
     Without it, the features of a fresh network in eval mode die out on the way, and any claim about them is empty.
@@ -17,5 +15,10 @@ def settle(model: Model) -> Model:
         nn.init.normal_(norm.bias, 0.0, 0.2)
         norm.momentum = 1.0
     with torch.no_grad():
-        model.train()(torch.rand(4, 3, 32, 32, dtype=next(model.parameters()).dtype))
+        model.train()(torch.rand(4, 3, size, size, dtype=next(model.parameters()).dtype))
     return model.eval()
+
+
+def relative(result: torch.Tensor, expected: torch.Tensor) -> float:
+    """The norm of the difference, relative to that of what is expected."""
+    return ((result - expected).norm() / expected.norm()).item()

@@ -6,9 +6,9 @@ one that fails, 130 for Ctrl-C. ``--debug`` shows the traceback instead.
 
 import inspect
 import os
-import re
 import sys
-from collections.abc import Sequence
+from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -42,9 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             function, keywords = _parsed(jsonargparse, given)
         except jsonargparse.ArgumentError as error:
-            command = next((c for name, c in list_commands().items() if name in given), None)
-            see = f"equicolor {command.__name__} --help" if command else "equicolor --help"
-            return _failed(f"{_misunderstood(error, command)} (see: {see})", 2)
+            command = next((name for name in list_commands() if name in given), None)
+            see = f"equicolor {command} --help" if command else "equicolor --help"
+            return _failed(f"{_one_line(error)} (see: {see})", 2)
         function(**keywords)
     except KeyboardInterrupt:
         return _failed("stopped", 130)
@@ -98,29 +98,49 @@ def make_parser(jsonargparse: Any) -> Any:
 
 
 def _add_arguments(parser: Any, command: Command, helps: dict[str, str]) -> None:
-    """The parameters of a function; jsonargparse makes options of all but places, lists, flags and Python's words."""
-    by_hand = set()
+    """The parameters of a function, in their order."""
     for name, parameter in inspect.signature(command).parameters.items():
-        positional = parameter.kind is not parameter.KEYWORD_ONLY
-        several = parameter.annotation == Sequence[str]
-        option, text = name if positional else "--" + name.rstrip("_"), helps[name].replace("\n", " ")
-        required = parameter.default is parameter.empty
-        if positional and several:
-            parser.add_argument(option, nargs="*", type=str, help=text, metavar=name.upper())
-        elif positional:
-            parser.add_argument(option, nargs=None if required else "?", type=str, help=text, metavar=name.upper())
-        elif several and name == "set_":
-            parser.add_argument(option, action="append", type=str, default=[], help=text, metavar="KEY=VALUE")
-        elif several:
-            parser.add_argument(option, nargs="+", type=str, default=list(parameter.default), help=text)
-        elif parameter.annotation is bool:
-            parser.add_argument(option, action="store_true", help=text)
-        elif name.endswith("_"):
-            parser.add_argument(option, type=parameter.annotation, default=parameter.default, help=text)
-        else:
+        several, kind, default = parameter.annotation == Sequence[str], _kind(parameter.annotation), parameter.default
+        required = default is parameter.empty
+        options: dict[str, Any] = {"help": helps[name].replace("\n", " "), "type": _READ.get(kind, kind)}
+        if several:
+            options |= {"type": str, "nargs": "+", "default": [] if required else list(default)}
+        elif not required:
+            options["default"] = default
+        if parameter.kind is not parameter.KEYWORD_ONLY:
+            options |= {"nargs": "*" if several else None if required else "?", "metavar": name.upper()}
+            parser.add_argument(name, **options)
             continue
-        by_hand.add(name)
-    parser.add_function_arguments(command, as_group=False, as_positional=False, skip=by_hand)
+        if name == "set_":
+            options |= {"action": "append", "nargs": None, "metavar": "KEY=VALUE"}
+        elif kind is bool:
+            options = {"help": options["help"], "action": "store_true"}
+        elif get_origin(kind) is Literal:
+            options |= {"type": str, "choices": get_args(kind)}
+        parser.add_argument("--" + name.rstrip("_"), required=required, **options)
+
+
+def _kind(annotation: Any) -> Any:
+    """A type; of an optional one, the type that it may be."""
+    return get_args(annotation)[0] if get_origin(annotation) in (UnionType, Union) else annotation
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ArgumentTypeError(f"expected a whole number, got {text!r}") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"expected a number, got {text!r}") from None
+
+
+#: How numbers are read: jsonargparse's own errors are about its types, these about what was typed.
+_READ: dict[Any, Callable[[str], float]] = {int: _whole_number, float: _number}
 
 
 def _parameter(function: Command, option: str) -> str:
@@ -129,7 +149,6 @@ def _parameter(function: Command, option: str) -> str:
 
 def _formatter(jsonargparse: Any) -> type:
     """Paragraphs and examples as they are written; of an option what it means and its default, where it has one."""
-    from argparse import RawDescriptionHelpFormatter
 
     def help_string(_self: Any, action: Any) -> str:
         text = (action.help or "").rstrip(".")
@@ -140,27 +159,6 @@ def _formatter(jsonargparse: Any) -> type:
 
     bases = (jsonargparse.DefaultHelpFormatter, RawDescriptionHelpFormatter)
     return type("Formatter", bases, {"_get_help_string": help_string})
-
-
-def _misunderstood(error: Exception, command: Command | None) -> str:
-    """What is wrong with the arguments, in the words of the command line instead of the parser's."""
-    message = _one_line(error)
-    if command is None:
-        return message
-    key, value = re.search(r'Parser key "([\w.]+)"', message), re.search(r"(?:Given|Got) value: (.*)$", message)
-    parameters = inspect.signature(command).parameters
-    if key and value and (name := _parameter(command, key[1].split(".")[-1])) in parameters:
-        return f"--{name.rstrip('_')} takes {_spoken(parameters[name].annotation)}, got {value[1]!r}"
-    return message.replace(f"{command.__name__}.", "")
-
-
-def _spoken(annotation: Any) -> str:
-    """A type in words; of an optional one, the type that it may be."""
-    if get_origin(annotation) is Literal:
-        return f"one of {', '.join(get_args(annotation))}"
-    if get_origin(annotation) in (UnionType, Union):
-        return _spoken(get_args(annotation)[0])
-    return {int: "a whole number", float: "a number"}.get(annotation, "another kind of value")
 
 
 def _explained(error: Exception) -> str:

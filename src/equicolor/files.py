@@ -10,17 +10,22 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.environment import version
+from equicolor._tools.files import complete_files
+from equicolor._tools.optional import require
 from equicolor._tools.wrapped import unwrapped
 from equicolor.models import Model, create_model, make_kit
 from equicolor.nn import Lift
 
 WEIGHTS, CARD = "model.safetensors", "config.json"
+_needed = partial(require, purpose="reading and writing models", install="equicolor")
 _FORMAT = 1
 #: The elements of the largest group that is built because a file says so. A network of your own may have more.
 MOST_ELEMENTS = 128
@@ -39,8 +44,6 @@ def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: S
         classes: the names of the logits, for whoever uses the model. Of a single logit, the name of the class that it
             speaks for, or the names of both that it tells apart, that one second.
     """
-    from equicolor import __version__
-
     safetensors = _needed("safetensors.torch")
     if not isinstance(model, nn.Module):
         raise TypeError(f"expected a network, a torch.nn.Module, got {type(model).__name__}")
@@ -56,11 +59,10 @@ def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: S
     if config is not None:
         _check_as_built(config, state)
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     weights = safetensors.save(state, metadata={"format": "pt"})
     card = {
         "library_name": "equicolor",
-        "library_version": __version__,
+        "library_version": version("equicolor"),
         "format": _FORMAT,
         "architecture": config,
         "group": config["group"] if config else _name_of_group(network),
@@ -69,7 +71,9 @@ def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: S
         "parameters": _number_of_parameters(network, state),
         "sha256": hashlib.sha256(weights).hexdigest(),
     }
-    _write({folder / WEIGHTS: weights, folder / CARD: (json.dumps(card, indent=2) + "\n").encode()})
+    with complete_files(folder, last=CARD, durable=True) as files:
+        (files / WEIGHTS).write_bytes(weights)
+        (files / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8", newline="\n")
     return folder
 
 
@@ -231,25 +235,6 @@ def _gathered(model: nn.Module) -> dict[str, Tensor]:
     return state
 
 
-def _write(files: dict[Path, bytes]) -> None:
-    """Writes the files under other names, and moves them into place when all are on the disk."""
-    written: dict[Path, Path] = {}
-    try:
-        for path, data in files.items():
-            handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-            written[path] = Path(partial)
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            written[path].chmod(0o644)
-        for path, temporary in written.items():
-            temporary.replace(path)
-    finally:
-        for temporary in written.values():
-            temporary.unlink(missing_ok=True)
-
-
 def _check_as_built(config: dict[str, Any], state: dict[str, Tensor]) -> None:
     """ValueError where the network is no longer what its config builds, so that it could not be read back."""
     with torch.device("meta"):
@@ -288,13 +273,3 @@ def _model_card(hub_id: str, model: nn.Module) -> str:
         f"# {hub_id.split('/')[-1]}\n\nA colour-equivariant network ({group}).\n\n"
         f'```python\nimport equicolor as ec\n\nmodel = ec.from_pretrained("{hub_id}"{network})\n```\n'
     )
-
-
-def _needed(module: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        raise ImportError(f"reading and writing models needs {package}: pip install {package}") from None

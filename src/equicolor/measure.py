@@ -1,4 +1,9 @@
-"""Measuring equivariance: the paper's relative error, for each element of a group and each layer of a network."""
+"""Measuring equivariance: the paper's relative error, for each element of a group and each layer of a network.
+
+Five rooms measure, each something else: this one how equivariant any module is; ``testing`` asserts that, and how well
+a module lives with PyTorch, in test suites; ``trained.evaluate`` counts how often a trained network is wrong, and
+``trained.inspect_model`` draws what it sees; ``bench`` times what it costs.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

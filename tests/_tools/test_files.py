@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from equicolor._tools.files import complete_file, write_csv, write_picture, write_text
+from equicolor._tools.files import complete_file, complete_files, write_csv, write_picture, write_text
 from equicolor._tools.pictures import new_figure
 
 
@@ -21,6 +21,31 @@ def test_an_interrupted_file_leaves_what_stood_there_and_nothing_else(tmp_path: 
         interrupted()
     assert path.read_text() == "before"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_files_that_belong_together_appear_together_the_one_that_speaks_of_the_others_last(
+    tmp_path, monkeypatch
+) -> None:
+    moved, replace = [], Path.replace
+    monkeypatch.setattr(Path, "replace", lambda file, to: moved.append(to.name) or replace(file, to))
+    with complete_files(tmp_path / "new", last="a.json") as files:
+        for name in ("a.json", "b.bin", "c.bin"):
+            (files / name).write_text(name)
+        assert [path.name for path in (tmp_path / "new").iterdir()] == [files.name]
+    assert sorted(moved) == ["a.json", "b.bin", "c.bin"]
+    assert moved[-1] == "a.json"
+    assert {path.name: path.read_text() for path in (tmp_path / "new").iterdir()} == {name: name for name in moved}
+
+
+def test_of_files_that_belong_together_none_appears_where_one_fails(tmp_path) -> None:
+    def interrupted() -> None:
+        with complete_files(tmp_path, last="a") as files:
+            (files / "b").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_links_are_written_through(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_command_of_another_package_is_run_like_ours(outside, tmp_path, monkey
     assert capsys.readouterr().out == "hello hello you\n"
     assert list(list_commands())[-1] == "greet"
     assert main(["greet", "you", "--times", "often"]) == 2
-    assert "--times takes a whole number, got 'often'" in capsys.readouterr().err
+    assert "argument --times: expected a whole number, got 'often'" in capsys.readouterr().err
 
 
 def test_a_broken_plugin_is_named(outside, tmp_path, monkeypatch, capsys):

@@ -1,7 +1,6 @@
 """Whereabouts: what is embedded, what is there, what is not, and where it belongs."""
 
-from equicolor.data import list_datasets
-from equicolor.data._whereabouts import original_file, whereabouts
+from equicolor.data import list_datasets, original_file, whereabouts
 
 
 def test_every_set_has_whereabouts(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import equicolor as ec
-from zoo import settle
+from zoo import relative, settle
 
 SMALL = {
     "z2cnn": {},
@@ -25,10 +25,6 @@ EACH = list(itertools.product(["z2cnn", "resnet18", "segmenter"], KINDS))
 
 def small(name, group=None, **options):
     return ec.create_model(name, group, **{**SMALL[name], **options})
-
-
-def relative(result, expected):
-    return ((result - expected).norm() / expected.norm()).item()
 
 
 def test_the_list_of_small_networks_here_is_complete():

@@ -12,15 +12,12 @@ from torch import nn
 
 import equicolor as ec
 from equicolor.nn import GroupConv2d, GroupConvTranspose2d
+from zoo import relative
 
 #: Relative disagreement that rounding explains.
 CLOSE = {torch.float32: 1e-5, torch.float64: 1e-12}
 NAMES = ["hue1", "hue2", "hue3", "hue4", "hue7", "hue12", "sat2", "sat3", "lum5", "hue4-sat3", "sat3-hue2-lum2"]
 LAYERS = [GroupConv2d, GroupConvTranspose2d]
-
-
-def relative(a, b):
-    return ((a - b).norm() / b.norm()).item()
 
 
 def pair(layer, *args, **kwargs):

@@ -1,39 +1,17 @@
-"""Runs: what they leave behind, what stops them, and that stopping changes nothing."""
+"""Runs: what they leave behind, and every way to train."""
 
-import csv
-import errno
 import json
-import math
-import random
 import re
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
 import torch
 
 import equicolor as ec
-from equicolor.train import DivergedError, Recipe, Run, StoppedError, TrainingError, fit, resume
+from equicolor.train import Recipe, Run, fit
 from equicolor.train import _fit as fit_module
-from equicolor.train._checkpoints import Checkpoints
-from runs import SMALL, assert_identical, fail, finish, start, stop_at, torchrun, weights
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The small run, never interrupted."""
-    torch.set_num_threads(1)  # as the tests have, which come after this
-    return fit(SMALL, tmp_path_factory.mktemp("whole") / "run", quiet=True)
-
-
-def rows(folder):
-    with (folder / "metrics.csv").open() as file:
-        return [{k: v for k, v in row.items() if k != "images_per_second"} for row in csv.DictReader(file)]
-
-
-# -------------------------------------------------------------------------------------------------- what a run leaves
+from runs import SMALL, rows, stop_at, torchrun, weights
 
 
 def test_a_run_leaves_everything_needed_to_understand_and_repeat_it(whole):
@@ -64,6 +42,13 @@ def test_training_lowers_the_loss(tmp_path):
     assert losses[-1] < 0.7 * losses[0]
 
 
+def test_the_rate_of_every_step_is_the_recipes(tmp_path):
+    recipe = SMALL.replace(warmup=3, log_every=1)
+    run = fit(recipe, tmp_path / "run", quiet=True)
+    rates = [float(row["lr"]) for row in rows(run.folder) if row["lr"]]
+    assert rates == [recipe.rate(step, 12) for step in range(12)]
+
+
 def test_tensorboard_has_the_metrics_of_the_csv(tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -87,245 +72,6 @@ def test_a_terminal_shows_loss_error_speed_and_the_time_left(tmp_path, capsys, m
     fit(SMALL.replace(iterations=4), tmp_path / "run")
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
     assert re.search(r"4/4 loss \d+\.\d{4}  error \d+\.\d\d%  [\d,]+ images/s \S+ left \S+", shown)
-
-
-# -------------------------------------------------------------------------------------------------- exact resumption
-
-
-def test_a_run_killed_at_random_moments_ends_with_the_same_weights(tmp_path):
-    """SIGKILL, at moments that none of our code can notice: inside epochs, inside the writing of a checkpoint too."""
-    recipe = SMALL.replace(group=None, train_size=100, batch_size=4, epochs=8, checkpoint_every=3, lr=0.01)
-    expected = fit(recipe, tmp_path / "whole", quiet=True)
-    moments, folder, steps = random.Random(2025), tmp_path / "killed", []
-    for _ in range(5):
-        process = start(recipe, folder)
-        reached = (steps[-1] if steps else -1) + moments.choice([1, 6, 15, 25])
-        while process.is_alive() and _last_step(folder) < reached:
-            time.sleep(0.001)
-        time.sleep(moments.uniform(0, 0.03))  # anywhere in the steps and the writing that follow
-        process.kill()
-        process.join()
-        assert process.exitcode == -signal.SIGKILL, "the run was over before it was killed"
-        steps.append(_last_step(folder))
-    finish(start(recipe, folder))
-    assert len(set(steps)) == 5
-    assert any(step % 25 for step in steps)
-    assert_identical(weights(folder), weights(expected.folder))
-    assert Run.read(folder).results == expected.results
-    assert rows(folder) == rows(expected.folder)
-
-
-def _last_step(folder):
-    step = Checkpoints(folder / "checkpoints").latest_step()
-    return -1 if step is None else step
-
-
-@pytest.mark.parametrize("step", [0, 3, 5, 11])
-def test_a_run_stopped_before_any_step_ends_with_the_same_weights_and_metrics(step, tmp_path, whole, monkeypatch):
-    with monkeypatch.context() as patch:
-        stop_at(patch, step, fail)
-        with pytest.raises(KeyboardInterrupt):
-            fit(SMALL, tmp_path / "run", quiet=True)
-    run = resume(tmp_path / "run", quiet=True)
-    assert_identical(weights(run.folder), weights(whole.folder))
-    assert rows(run.folder) == rows(whole.folder)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"accumulate": 2, "clip": 0.5},
-        {"optimizer": "adam", "optimizer_options": "{}", "lr": 0.001},
-        {"precision": "bf16-mixed", "channels_last": False},
-        {"workers": 2},
-    ],
-    ids=["accumulation and clipping", "adam", "mixed precision", "workers"],
-)
-def test_resumption_is_exact_for_every_way_to_train(changes, tmp_path, monkeypatch):
-    changes = {**changes, "iterations": 7}
-    recipe = Recipe.from_dict({**SMALL.to_dict(), "epochs": None, **changes})
-    expected = fit(recipe, tmp_path / "whole", quiet=True)
-    with monkeypatch.context() as patch:
-        stop_at(patch, 6, fail)
-        with pytest.raises(KeyboardInterrupt):
-            fit(recipe, tmp_path / "run", quiet=True)
-    assert_identical(weights(resume(tmp_path / "run", quiet=True).folder), weights(expected.folder))
-
-
-def test_a_damaged_checkpoint_is_not_picked_up(tmp_path, whole, monkeypatch):
-    folder = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        stop_at(patch, 10, fail)
-        with pytest.raises(KeyboardInterrupt):
-            fit(SMALL, folder, quiet=True)
-    newest = max((folder / "checkpoints").iterdir())
-    assert newest.name.startswith("step-000000008")
-    newest.write_bytes(newest.read_bytes()[:-1000])
-    (folder / "checkpoints" / "step-000000010.partial").write_bytes(b"half")
-    with pytest.warns(UserWarning, match=f"{newest.name} is damaged.*goes on from step 4"):
-        run = resume(folder, quiet=True)
-    assert_identical(weights(run.folder), weights(whole.folder))
-    assert not list((folder / "checkpoints").glob("*.partial"))
-    assert list((folder / "checkpoints").glob("*.damaged"))
-
-
-def test_a_checkpoint_damaged_at_the_very_end_does_not_pass_for_an_earlier_network(tmp_path, whole, monkeypatch):
-    folder, export = tmp_path / "run", fit_module._Session._export
-
-    def damage_and_export(self):
-        newest = self.checkpoints.newest()
-        newest.write_bytes(newest.read_bytes()[:-1])
-        export(self)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(fit_module._Session, "_export", damage_and_export)
-        with pytest.raises(TrainingError, match=f"of step 12, is damaged: equicolor train --resume {folder}"):
-            fit(SMALL, folder, quiet=True)
-    with pytest.warns(UserWarning, match="goes on from step 8"):
-        assert_identical(weights(resume(folder, quiet=True).folder), weights(whole.folder))
-
-
-def test_a_disk_that_cannot_read_the_checkpoint_now_leaves_the_run_as_it_was(tmp_path, whole, monkeypatch):
-    folder = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        stop_at(patch, 10, fail)
-        with pytest.raises(KeyboardInterrupt):
-            fit(SMALL, folder, quiet=True)
-    before = sorted((folder / "checkpoints").iterdir())
-
-    def unreadable(path):
-        raise OSError(errno.EIO, "Input/output error")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("equicolor.train._checkpoints._sha256", unreadable)
-        with pytest.raises(TrainingError, match=r"cannot read the checkpoint .*Input/output error.*try again"):
-            resume(folder, quiet=True)
-    assert sorted((folder / "checkpoints").iterdir()) == before
-    assert_identical(weights(resume(folder, quiet=True).folder), weights(whole.folder))
-
-
-def test_resuming_a_finished_run_changes_nothing(whole):
-    before = {path: path.stat().st_mtime_ns for path in whole.folder.rglob("*")}
-    assert resume(whole.folder) == whole
-    assert before == {path: path.stat().st_mtime_ns for path in whole.folder.rglob("*")}
-
-
-def test_the_last_two_checkpoints_are_kept(whole):
-    names = sorted(path.name[:14] for path in (whole.folder / "checkpoints").iterdir())
-    assert names == ["step-000000008", "step-000000012"]
-
-
-# -------------------------------------------------------------------------------------------------- what stops a run
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_a_signal_stops_with_a_checkpoint_and_says_how_to_go_on(number, tmp_path, whole, monkeypatch):
-    folder = tmp_path / "run"
-    with monkeypatch.context() as patch:
-        stop_at(patch, 5, lambda session: signal.raise_signal(number))
-        with pytest.raises(StoppedError, match=f"step 6 of 12.*equicolor train --resume {folder}"):
-            fit(SMALL, folder, quiet=True)
-    assert Checkpoints(folder / "checkpoints").latest_step() == 6
-    assert_identical(weights(resume(folder, quiet=True).folder), weights(whole.folder))
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_a_diverging_loss_stops_the_run_at_its_step_and_keeps_the_last_good_checkpoint(value, tmp_path, monkeypatch):
-    original = fit_module.Learner.training_step
-
-    def training_step(self, batch, draw):
-        loss = original(self, batch, draw)
-        return loss * value if draw == 6 else loss
-
-    monkeypatch.setattr(fit_module.Learner, "training_step", training_step)
-    with pytest.raises(DivergedError, match=r"at step 7\b.*checkpoint, of step 4"):
-        fit(SMALL, tmp_path / "run", quiet=True)
-    newest = Checkpoints(tmp_path / "run" / "checkpoints").newest()
-    state = torch.load(newest, weights_only=True)["model"]
-    assert all(torch.isfinite(value).all() for value in state.values())
-
-
-def test_weights_that_are_not_finite_are_not_saved(tmp_path, monkeypatch):
-    def spoil(session):
-        next(iter(session.model.parameters())).grad = None
-        with torch.no_grad():
-            session.learner.model.module.layers[-1].running_var.fill_(math.inf)
-
-    stop_at(monkeypatch, 7, spoil)
-    with pytest.raises(DivergedError, match=r"after step 8.*of step 4"):
-        fit(SMALL, tmp_path / "run", quiet=True)
-
-
-def test_a_run_is_never_overwritten(whole, tmp_path):
-    with pytest.raises(TrainingError, match=r"holds a run already.*--resume"):
-        fit(SMALL, whole.folder, quiet=True)
-    (tmp_path / "mine.txt").write_text("keep")
-    with pytest.raises(TrainingError, match="not empty"):
-        fit(SMALL, tmp_path, quiet=True)
-    assert (tmp_path / "mine.txt").read_text() == "keep"
-
-
-def test_two_processes_do_not_train_in_one_folder(tmp_path):
-    recipe = SMALL.replace(iterations=100_000, checkpoint_every=1)
-    process = start(recipe, tmp_path / "run")
-    try:
-        while process.is_alive() and _last_step(tmp_path / "run") < 1:
-            time.sleep(0.01)
-        with pytest.raises(TrainingError, match="another process is training in"):
-            resume(tmp_path / "run", quiet=True)
-    finally:
-        process.kill()
-        process.join()
-
-
-def test_a_folder_that_cannot_be_written_fails_before_anything_is_computed(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setattr(fit_module._Session, "_build", lambda self: pytest.fail("computed"))
-    with pytest.raises(TrainingError, match="cannot write the run into"):
-        fit(SMALL, tmp_path / "file" / "run", quiet=True)
-
-    def refuse(**arguments):
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr(fit_module.tempfile, "TemporaryFile", refuse)
-    with pytest.raises(TrainingError, match="read-only"):
-        fit(SMALL, tmp_path / "run", quiet=True)
-
-
-def test_a_disk_without_room_for_checkpoints_fails_at_the_start(tmp_path, monkeypatch):
-    usage = type("Usage", (), {"free": 1000})
-    monkeypatch.setattr(fit_module.shutil, "disk_usage", lambda folder: usage)
-    monkeypatch.setattr(fit_module._Session, "_train", lambda self: pytest.fail("trained"))
-    with pytest.raises(TrainingError, match="too few for the checkpoints"):
-        fit(SMALL, tmp_path / "run", quiet=True)
-
-
-def test_a_disk_that_fills_up_later_keeps_the_last_checkpoint_and_the_run_goes_on(tmp_path, whole):
-    """A limit on the size of files stands for a full disk."""
-    folder = tmp_path / "run"
-    process = start(SMALL, folder, largest_file=20_000)
-    process.join()
-    assert process.exitcode == 1
-    message = folder.with_suffix(".error").read_text()
-    assert "cannot write the checkpoint of step 4" in message
-    assert "The checkpoint of step 0 is kept: make room, then resume" in message
-    assert not list((folder / "checkpoints").glob("*.partial"))
-    finish(start(SMALL, folder))
-    assert_identical(weights(folder), weights(whole.folder))
-
-
-def test_resuming_where_there_is_no_run_says_so(tmp_path):
-    with pytest.raises(TrainingError, match="there is no run in"):
-        resume(tmp_path)
-
-
-def test_a_failure_before_training_leaves_no_run_behind(tmp_path):
-    with pytest.raises(TypeError, match="no option 'nonsense'"):
-        fit(SMALL.replace(model_options={"nonsense": 1}), tmp_path / "run", quiet=True)
-    assert list((tmp_path / "run").iterdir()) == []
-
-
-# -------------------------------------------------------------------------------------------------- ways to train
 
 
 def test_accumulation_changes_nothing_but_rounding_and_norms(tmp_path, monkeypatch):
@@ -357,8 +103,7 @@ def test_the_random_numbers_of_the_caller_go_on_undisturbed(tmp_path):
 
 def test_segmentation_learns_masks(tmp_path, monkeypatch):
     """Squares of colour on grey: the segmenter finds them."""
-    from equicolor.data._imageset import ImageSet
-    from equicolor.data._sources import Held
+    from equicolor.data import Held, ImageSet
 
     masks = torch.zeros(32, 1, 24, 24, dtype=torch.uint8)
     for index in range(32):
@@ -416,9 +161,6 @@ def test_filters_are_channels_last_unless_told_otherwise(tmp_path, monkeypatch):
     fit(SMALL.replace(iterations=1), tmp_path / "one", quiet=True)
     fit(SMALL.replace(iterations=1, channels_last=False), tmp_path / "other", quiet=True)
     assert seen == {True: True, False: False}
-
-
-# -------------------------------------------------------------------------------------------------- many processes
 
 
 def test_two_processes_have_the_losses_of_one(tmp_path):

@@ -8,8 +8,7 @@ from torch import nn
 from torchmetrics.classification import MulticlassCalibrationError
 
 import equicolor as ec
-from equicolor.data import load
-from equicolor.data._sources import Held
+from equicolor.data import Held, load
 from equicolor.trained import Evaluation, class_probabilities, default_shifts, evaluate, evaluate_curve
 from without_float64 import DEVICE, WithoutFloat64
 

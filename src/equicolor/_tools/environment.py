@@ -18,7 +18,7 @@ _PACKAGES = ("torch", "numpy", "lightning", "torchmetrics", "kornia", "datasets"
 
 def versions() -> dict[str, str | None]:
     """Of Python, of this library and of those it computes with; None for one that is not installed."""
-    return {"python": platform.python_version(), **{name: _version(name) for name in ("equicolor", *_PACKAGES)}}
+    return {"python": platform.python_version(), **{name: version(name) for name in ("equicolor", *_PACKAGES)}}
 
 
 def machine(device: str | torch.device = "cpu") -> dict[str, Any]:
@@ -65,7 +65,8 @@ def _git(folder: Path, *command: str, seconds: float) -> str | None:
     return run.stdout.strip()
 
 
-def _version(package: str) -> str | None:
+def version(package: str) -> str | None:
+    """The version of an installed package; None where there is none."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -35,14 +35,48 @@ def complete_file(path: Path, mode: Literal["w", "wb"] = "wb", durable: bool = F
     try:
         with os.fdopen(handle, mode, **text) as file:
             yield file
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
         partial.chmod(0o644)
-        partial.replace(path)
+        put_in_place(partial, path, durable)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def complete_files(folder: Path, last: str, durable: bool = False) -> Iterator[Path]:
+    """A folder to write files into, which take their places in ``folder`` only when the block ends well.
+
+    Args:
+        folder: where they belong; made where it does not exist.
+        last: the name of the one that speaks of the others, and so is moved last.
+        durable: wait until the disk has all of them before the first is moved.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{last}.", suffix=PARTIAL, dir=folder) as scratch:
+        yield Path(scratch)
+        written = sorted(Path(scratch).iterdir(), key=lambda file: file.name == last)
+        for file in written if durable else ():
+            _synchronise(file)
+        for file in written:
+            put_in_place(file, folder / file.name)
+
+
+def put_in_place(partial: Path, path: Path, durable: bool = False) -> None:
+    """Gives a finished file its name; ``durable``: so that both are still there should the machine fail."""
+    if durable:
+        _synchronise(partial)
+    partial.replace(path)
+    if durable and os.name == "posix":  # Windows cannot synchronise folders
+        _synchronise(path.parent)
+
+
+def _synchronise(path: Path) -> None:
+    """Waits until the disk has a file, or what a folder lists."""
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows synchronises what could be written
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def csv_line(values: Sequence[object]) -> str:

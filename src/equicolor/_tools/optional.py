@@ -4,8 +4,8 @@ import importlib
 from typing import Any
 
 
-def require(module: str, purpose: str) -> Any:
-    """The module of this name, or an error that says what to install.
+def require(module: str, purpose: str, install: str = "equicolor[train]") -> Any:
+    """The module of this name, or an error that says what needs it and what to install.
 
     >>> require("math", "counting").pi > 3
     True
@@ -16,6 +16,6 @@ def require(module: str, purpose: str) -> Any:
         if error.name is None or not (module + ".").startswith(error.name + "."):
             raise  # the library is there; something it needs itself is not
         raise ModuleNotFoundError(
-            f"{purpose} needs {module.partition('.')[0]!r}, which is not installed: pip install 'equicolor[train]'",
+            f"{purpose} needs {module.partition('.')[0]!r}, which is not installed: pip install '{install}'",
             name=error.name,
         ) from error

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from equicolor import algorithms
 from equicolor._tools.pictures import new_figure
+from equicolor._tools.tables import Table
 from equicolor.bench.networks import PHASES
 from equicolor.groups import Hue
 
@@ -17,15 +18,6 @@ Record = dict[str, Any]
 #: Sizes of the sweep that are shown: where ``auto`` loses most. All are in the JSON file.
 _SHOWN_LAYERS = 10
 _PHASE_NAMES = {"training": "training step", "inference": "inference"}
-
-
-class Table(NamedTuple):
-    """Rows of text under columns, those in ``left`` at the left."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    left: tuple[str, ...]
 
 
 def tables(results: dict[str, Any]) -> list[Table]:

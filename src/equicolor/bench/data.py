@@ -23,21 +23,21 @@ from equicolor.data import Augment, load
 from equicolor.groups import Hue
 
 _ONE_BY_ONE = "PIL, 8 bit, one by one"
-_SIDE = 32
+_SIDE, _ORDER = 32, 4
 
 
 def measure_data(
-    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128, order: int = 4
+    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128
 ) -> list[dict[str, Any]]:
     """Images per second of each way, from the same decoded CIFAR-10; from noise, where EQUICOLOR_DATA has none."""
     name, fetch, pixels = _source()
-    augment, group = Augment("cifar", _SIDE), Hue(order)
+    augment, group = Augment("cifar", _SIDE), Hue(_ORDER)
     generator = torch.Generator().manual_seed(0)
     batches = [torch.randint(len(pixels), (batch,), generator=generator) for _ in range(rounds)]
 
     def one_by_one(indices: Tensor, step: int) -> Tensor:
         draws = ((pixels[i], np.random.default_rng((step, i))) for i in indices.tolist())
-        return torch.stack([_pil.turned_hues(_pil.cropped_and_flipped(*each), order) for each in draws])
+        return torch.stack([_pil.turned_hues(_pil.cropped_and_flipped(*each), _ORDER) for each in draws])
 
     ways: dict[str, Callable[[Tensor, int], Tensor]] = {_ONE_BY_ONE: one_by_one}
     if "eager" in modes:
@@ -51,7 +51,7 @@ def measure_data(
         {
             "way": way,
             "data": name,
-            "group": f"hue{order}",
+            "group": str(group),
             "batch": batch,
             "images_per_second": batch / timings.median(way),
             "times_faster_than_pil": timings.ratio(_ONE_BY_ONE, way),

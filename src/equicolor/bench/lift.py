@@ -14,16 +14,17 @@ from equicolor.bench.networks import Mode
 from equicolor.groups import Hue
 
 _PIL, _KORNIA = "PIL, 8 bit, one by one", "kornia, to HSV and back: one element"
+_ORDER = 4
 
 
 def measure_lift(
-    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128, order: int = 4, side: int = 32
+    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128, side: int = 32
 ) -> list[dict[str, Any]]:
     """Seconds for each way and image; how many times faster than PIL's, and, of one element, than kornia's."""
     kornia = require("kornia.color", "comparing with kornia")
     images = torch.rand(batch, 3, side, side, generator=torch.Generator().manual_seed(0))
-    group, degrees = Hue(order), 360 / order
-    whole: dict[str, Callable[[], object]] = {_PIL: lambda: _pil.lift(images, order)}
+    group, degrees = Hue(_ORDER), 360 / _ORDER
+    whole: dict[str, Callable[[], object]] = {_PIL: lambda: _pil.lift(images, _ORDER)}
     one: dict[str, Callable[[], object]] = {
         _KORNIA: lambda: kornia.hsv_to_rgb(kornia.rgb_to_hsv(images)),
         "equicolor, one element": lambda: color.shift_hue(images, degrees),
@@ -35,7 +36,7 @@ def measure_lift(
         whole["equicolor lift, compiled"] = lambda: compiled(images)
     with compiling():
         timings = interleaved({**whole, **one}, rounds)
-    shared = {"group": f"hue{order}", "batch": batch, "image_size": side}
+    shared = {"group": str(group), "batch": batch, "image_size": side}
     return [
         {
             "way": way,

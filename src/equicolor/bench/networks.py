@@ -51,12 +51,9 @@ class Candidate:
 
 
 def candidates(
-    groups: Iterable[str],
-    modes: Iterable[Mode] = ("eager", "compiled"),
-    compared: Sequence[str] = COMPARED,
-    floor: bool = False,
+    groups: Iterable[str], modes: Iterable[Mode] = ("eager", "compiled"), floor: bool = False
 ) -> list[Candidate]:
-    """The plain network and ``auto`` on each group in each mode; of ``compared`` both algorithms, eager.
+    """The plain network and ``auto`` on each group in each mode; of some groups both algorithms, eager.
 
     With ``floor``, also each group without transforms, eager: a compiler would leave out what is computed in vain.
 
@@ -68,7 +65,7 @@ def candidates(
     for mode in modes:
         for group in (None, *groups):
             found.append(Candidate(group, "auto", mode))
-            if mode == "eager" and group in compared:
+            if mode == "eager" and group in COMPARED:
                 found += [Candidate(group, algorithm) for algorithm in both]
             if floor and mode == "eager" and group:
                 found.append(Candidate(group, "floor"))

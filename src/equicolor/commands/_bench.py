@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from equicolor._tools.files import complete_file, write_picture
+from equicolor._tools.tables import show_table
 from equicolor.commands import _console as console
 from equicolor.commands._registry import register_command
 
@@ -54,8 +55,7 @@ def bench(
     import torch
 
     from equicolor._tools.devices import chosen_device
-    from equicolor.bench import FULL, QUICK
-    from equicolor.bench._report import plot_cost, tables
+    from equicolor.bench import FULL, QUICK, plot_cost, tables
     from equicolor.groups import group
     from equicolor.models import list_models
 
@@ -100,7 +100,7 @@ def bench(
     if "networks" in results:
         written.append(write_picture(folder / "cost.png", plot_cost(results["networks"])))
     for table in tables(results):
-        console.show_table(table.title, table.columns, table.rows, table.left)
+        show_table(table)
     if quick:
         print("This was the quick version: small batches and few rounds. Its numbers show that everything works.")
     console.note(f"{results['seconds']:.0f} s. Written: {', '.join(map(str, written))}")

@@ -1,29 +1,10 @@
-"""How the commands show what they found: tables, notes and progress bars."""
+"""What the commands say beside their results: notes and progress bars, on stderr."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from equicolor._tools.optional import require
-
-#: Of a table that goes to a file or a pipe, in characters.
-_WIDTH = 120
-
-
-def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], left: Sequence[str] = ()) -> None:
-    """Prints a table; numbers stand at the right, the columns named in ``left`` at the left."""
-    box = require("rich.box", "printing tables").SIMPLE_HEAD
-    table = require("rich.table", "printing tables").Table(box=box, pad_edge=False)
-    for column in columns:
-        words = column in left
-        table.add_column(column, justify="left" if words else "right", no_wrap=not words, overflow="fold")
-    for row in rows:
-        table.add_row(*map(str, row))
-    console = require("rich.console", "printing tables").Console(markup=False)  # a cell may say [reduced]
-    if not console.is_terminal:
-        console.width = _WIDTH
-    console.print(title, style="bold", highlight=False, markup=False)
-    console.print(table)
 
 
 def note(message: str) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from equicolor._tools.files import complete_file, write_csv, write_picture
+from equicolor._tools.tables import Table, show_table
 from equicolor.commands import _console as console
 from equicolor.commands._registry import register_command
 from equicolor.commands._shared import DataSet
@@ -82,7 +83,7 @@ def _show(title: str, result: "Evaluation", stem: Path) -> None:
         ("calibration error (ECE)", f"{result.calibration_error:.2%}"),
         ("predictions", f"{result.count:,}"),
     ]
-    console.show_table(title, ("", "value"), numbers, left=("",))
+    show_table(Table(title, ("", "value"), numbers))
     confusion = result.confusion.tolist()
     rows = [
         (name, *counts, "" if error != error else f"{error:.1%}")
@@ -90,7 +91,7 @@ def _show(title: str, result: "Evaluation", stem: Path) -> None:
     ]
     header = ("true \\ predicted", *result.classes, "error")
     if len(result.classes) <= _LARGEST_PRINTED:
-        console.show_table("Confusion", header, rows, left=header[:1])
+        show_table(Table("Confusion", header, rows))
     written = write_csv(stem.with_name(f"{stem.name}-confusion.csv"), header, rows)
     summary = stem.with_name(f"{stem.name}.json")
     with complete_file(summary, "w") as file:
@@ -104,7 +105,7 @@ def _show_curve(title: str, quantity: Any, results: "dict[float, Evaluation]", s
 
     unit = "°" if quantity == "hue" else ""
     rows = [(f"{shift:g}{unit}", f"{r.error:.2%}", f"{r.calibration_error:.2%}") for shift, r in results.items()]
-    console.show_table(title, (f"{quantity} shift", "error", "ECE"), rows)
+    show_table(Table(title, (f"{quantity} shift", "error", "ECE"), rows, left=()))
     exact = [(shift, r.error, r.calibration_error) for shift, r in results.items()]
     header = ("shift", "error", "calibration_error")
     table = write_csv(stem.with_name(f"{stem.name}-{quantity}-curve.csv"), header, exact)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equicolor._tools.files import write_csv, write_picture
+from equicolor._tools.tables import Table, show_table
 from equicolor.commands import _console as console
 from equicolor.commands._registry import register_command
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
@@ -69,11 +70,7 @@ def inspect(
     shown = (
         {"output": "output", worst: f"worst layer: {worst}"} if worst != "output" else {"output": "output, the worst"}
     )
-    console.show_table(
-        f"{opened.describe()}: relative equivariance error",
-        ("", *seen.elements),
-        [(title, *(f"{value:.1e}" for value in seen.errors[name])) for name, title in shown.items()],
-        left=("",),
-    )
+    lines = [(title, *(f"{value:.1e}" for value in seen.errors[name])) for name, title in shown.items()]
+    show_table(Table(f"{opened.describe()}: relative equivariance error", ("", *seen.elements), lines))
     console.note(f"Picture: {out}\nErrors of all {len(rows)} layers: {written}")
     return seen

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from equicolor.commands import _console as console
+from equicolor._tools.tables import Table, show_table
 from equicolor.commands._registry import register_command
 
 if TYPE_CHECKING:
-    from equicolor.data._whereabouts import Whereabouts
+    from equicolor.data import Whereabouts
 
 
 @register_command(place=80)
@@ -37,7 +37,7 @@ def models(
             made = {each: create_model(name, None if each == "none" else each, classes) for each in groups}
         sizes[name] = {each: network.num_parameters for each, network in made.items()}
     rows = [(name, *(f"{count:,}" for count in counts.values())) for name, counts in sizes.items()]
-    console.show_table("Parameters of each network, by group", ("network", *groups), rows, left=("network",))
+    show_table(Table("Parameters of each network, by group", ("network", *groups), rows))
     return sizes
 
 
@@ -51,8 +51,7 @@ def data(*, root: Path | None = None) -> "list[Whereabouts]":
     Example:
         equicolor data
     """
-    from equicolor.data import list_datasets
-    from equicolor.data._whereabouts import whereabouts
+    from equicolor.data import list_datasets, whereabouts
 
     found = [whereabouts(name, root) for name in list_datasets()]
     rows = []
@@ -61,7 +60,7 @@ def data(*, root: Path | None = None) -> "list[Whereabouts]":
         place = "" if each.state == "embedded" else _short(each.folder) if each.folder else each.source
         rows.append((each.name, splits, f"{each.image_size}×{each.image_size}", each.state, place))
     columns = ("data set", "images", "size", "state", "where")
-    console.show_table("Data sets", columns, rows, left=columns)
+    show_table(Table("Data sets", columns, rows, left=columns))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equicolor.commands._console import show_table
+from equicolor._tools.tables import Table, show_table
 from equicolor.commands._registry import register_command
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def reproduce(
     if name is None:
         found = [experiment(each) for each in list_experiments()]
         columns = ("name", "what", "in the paper")
-        show_table("Experiments", columns, [(e.name, e.title, e.paper) for e in found], columns)
+        show_table(Table("Experiments", columns, [(e.name, e.title, e.paper) for e in found], left=columns))
         return found
     chosen = experiment(name)
     setting = Setting(quick, tuple(_seeds(seeds)), _changes(reduce), tuple(rows))
@@ -60,7 +60,7 @@ def reproduce(
     command = _command(chosen.name, setting, folder)
     report = write_report(chosen, outcome, _place(folder / chosen.name, quick), command, quick)
     for table in outcome.tables:
-        show_table(table.title, table.columns, table.rows, table.columns[:1])
+        show_table(table)
     for text in outcome.notes:
         print(text)
     if quick:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from equicolor._tools.files import complete_file, write_csv
+from equicolor._tools.tables import Table, show_table
 from equicolor.commands import _console as console
 from equicolor.commands._registry import register_command
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
@@ -94,7 +95,7 @@ def sort(
         for heading, members in sections
         if members or heading != "no hue"
     ]
-    console.show_table(f"{len(names):,} images by hue", ("band", "images", "mean alignment"), rows)
+    show_table(Table(f"{len(names):,} images by hue", ("band", "images", "mean alignment"), rows, left=()))
     console.note(f"Contact sheet: {out}\nOrder: {written}")
     return positions
 

@@ -1,11 +1,15 @@
 """What there is to say about a data set: how it is read, cut into splits, and found."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
+from torch import Tensor
+
 from equicolor.data._download import Remote
-from equicolor.data._images import Fit
+from equicolor.data._images import Decoding, Fit
+from equicolor.data._sources import Source
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Hub:
-    """Where the Hugging Face hub has the set, in which columns, and what it calls our splits.
+    """Where the Hugging Face hub has the set, in which columns, and what it calls our splits: the same by default.
 
     ``selects``: the hub's splits are ours already, rows need not be selected by columns.
     """
@@ -39,27 +43,77 @@ class Hub:
     path: str
     image: str = "image"
     label: str = "label"
-    splits: Mapping[str, str] = field(default_factory=dict)
+    splits: Mapping[str, str] = field(default_factory=lambda: {"train": "train", "test": "test"})
     selects: bool = False
 
 
 @dataclass(frozen=True)
+class Request:
+    """What a reader is asked for.
+
+    Args:
+        folder: where the files are.
+        part: which part of the original release, such as ``"train"``.
+        how: how encoded images are to be decoded.
+        seed: for what a reader draws.
+        drawn: the ranges of the embedded shapes' saturation and luminance shift, where they vary.
+        masks: the masks for segmentation are wanted too.
+    """
+
+    folder: Path
+    part: str
+    how: Decoding
+    seed: int = 0
+    drawn: dict[str, tuple[float, float]] = field(default_factory=dict)
+    masks: bool = False
+
+
+@dataclass(frozen=True)
+class Raw:
+    """What a reader gives: images, labels ``(N,)`` int64, class names, and further columns to select rows by."""
+
+    source: Source
+    labels: Tensor
+    classes: tuple[str, ...]
+    columns: dict[str, Tensor] = field(default_factory=dict)
+    masks: Source | None = None
+
+
+@dataclass(frozen=True)
 class Description:
-    """A data set: how it is read, cut and found."""
+    """A data set: how it is read, cut and found.
+
+    Args:
+        name: by which :func:`load` knows it.
+        title: what it is, in a line.
+        reader: reads its original format.
+        splits: by name.
+        image_size: height and width, where nothing else is asked for.
+        folder: of its files, below the root of all data; sets that share one share what they draw for an image, too.
+        signs: globs below that, of which any that matches says that the set is there. Without, it needs no files.
+        layout: which files belong there, in words.
+        classes: for tables that do not name them.
+        grey: whether the images are.
+        fit: how images of other shapes are fitted into the square.
+        segmentation_size: of images and masks, where there are masks.
+        original: a file below the folder that takes the place of what is embedded.
+        hub: where the Hugging Face hub has it.
+        remotes: where its authors publish it.
+    """
 
     name: str
     title: str
-    reader: str  # module:function below _readers
+    reader: Callable[[Request], Raw]
     splits: Mapping[str, Split]
     image_size: int
-    folder: str  # below the data root
-    signs: tuple[str, ...] = ()  # any of these below the folder: the set is there
-    layout: str = ""  # which files belong there
-    classes: tuple[str, ...] = ()  # for tables that do not name them
+    folder: str
+    signs: tuple[str, ...] = ()
+    layout: str = ""
+    classes: tuple[str, ...] = ()
     grey: bool = False
     fit: Fit = "crop"
-    segmentation_size: int | None = None  # of the images and masks, where there are masks
-    original: str = ""  # below the folder: a file that takes the place of what is embedded
+    segmentation_size: int | None = None
+    original: str = ""
     hub: Hub | None = None
     remotes: tuple[Remote, ...] = ()
 

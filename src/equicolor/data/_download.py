@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from equicolor._tools.files import put_in_place
 from equicolor.data._errors import DataNotFoundError
 
 _BLOCK = 1 << 20
@@ -62,7 +63,7 @@ def _download(remote: Remote, target: Path, progress: bool) -> None:
     if (found := _md5(partial)) != remote.md5:
         partial.unlink()
         raise ValueError(f"{remote.url} has the MD5 sum {found}, expected {remote.md5}: the download was thrown away")
-    partial.replace(target)
+    put_in_place(partial, target)
 
 
 def _transfer(url: str, partial: Path, progress: bool) -> None:

@@ -6,10 +6,9 @@ from typing import Any
 import torch
 
 from equicolor._tools.optional import require
-from equicolor.data._description import Description, Hub
+from equicolor.data._description import Description, Hub, Raw
 from equicolor.data._errors import DataNotFoundError
 from equicolor.data._images import Decoding
-from equicolor.data._readers import Raw
 from equicolor.data._sources import Table
 
 

@@ -18,6 +18,9 @@ from equicolor.data._errors import CorruptImageError
 Fit: TypeAlias = Literal["crop", "stretch"]
 OnError: TypeAlias = Literal["raise", "skip"]
 
+#: What is taken for an image where a folder is given; everything else in it is left alone.
+IMAGE_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+
 
 @dataclass(frozen=True)
 class Decoding:

@@ -1,26 +1,23 @@
 """``load``: a data set by name, found on disk, embedded or on the hub, cut into splits and put under a shift."""
 
-import importlib
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
 
-from equicolor.data._description import Description, Split
+from equicolor.data._description import Description, Raw, Request, Split
 from equicolor.data._download import fetch
 from equicolor.data._errors import BY_CALL, DataNotFoundError
 from equicolor.data._hub import from_hub, from_parquet, parquet_files
 from equicolor.data._images import Decoding, Fit, OnError
 from equicolor.data._imageset import ImageSet
 from equicolor.data._random import permutation
-from equicolor.data._readers import Raw, Request
-from equicolor.data._readers.folder import split_folders
 from equicolor.data._registry import DATASETS
 from equicolor.data._sources import Encoded, Held, Resized
+from equicolor.data.sets.folder import split_folders
 from equicolor.data.shift import Shift
 from equicolor.models import Task
 
@@ -96,7 +93,7 @@ def load(
         raise ValueError(f"image_size must be a positive number of pixels, for height and width, got {image_size!r}")
     size = image_size or (description.segmentation_size if masks else None) or description.image_size
     how = Decoding(size, fit or ("stretch" if masks else description.fit), on_error)
-    home = _root(description, root)
+    home = data_root(description, root)
     if name == "folder" and split_folders(home):
         cut = Split(split)  # cut by the user already
     request = Request(home, cut.part, how, seed, dict(cut.drawn), masks)
@@ -157,7 +154,8 @@ def _with_masks() -> str:
     return ", ".join(name for name, each in DATASETS.items() if each.segmentation_size is not None)
 
 
-def _root(description: Description, root: str | os.PathLike[str] | None) -> Path:
+def data_root(description: Description, root: str | os.PathLike[str] | None) -> Path:
+    """Where all data is: the given folder, that of the environment, or the cache."""
     if description.name == "folder" and root is None:
         raise ValueError(
             "load('folder', root=...) takes the folder that holds your images, in one folder for each class"
@@ -187,14 +185,14 @@ def _read(
 ) -> tuple[Raw, bool]:
     """What the set consists of, and whether its rows are those of the split already."""
     if description.source == "embedded" or description.name == "folder":
-        place = _place(description, request.folder)
-        return _reader(description)(replace(request, folder=place)), False
+        place = folder_below(description, request.folder)
+        return description.reader(replace(request, folder=place)), False
     hub, folder, reason = description.hub, request.folder / description.folder, ""
     if where != "hub":
         for place in (folder, request.folder):
             if any(_present(place, sign) for sign in description.signs):
                 try:
-                    return _reader(description)(replace(request, folder=place)), False
+                    return description.reader(replace(request, folder=place)), False
                 except DataNotFoundError as error:  # some files are there, not all: a download may have been cut off
                     folder, reason = place, str(error)
                     break
@@ -204,7 +202,7 @@ def _read(
             try:
                 for remote in description.remotes:
                     fetch(remote, folder)
-                return _reader(description)(replace(request, folder=folder)), False
+                return description.reader(replace(request, folder=folder)), False
             except DataNotFoundError as error:
                 reason = str(error)
     if hub and split in hub.splits and not request.masks and (where == "hub" or (download and where == "auto")):
@@ -215,7 +213,7 @@ def _read(
     raise _not_found(description, folder, request.masks, reason)
 
 
-def _place(description: Description, home: Path) -> Path:
+def folder_below(description: Description, home: Path) -> Path:
     """The folder of a set that needs none: the root itself where there is no other."""
     folder = home / description.folder
     return folder if folder.is_dir() else home
@@ -223,13 +221,6 @@ def _place(description: Description, home: Path) -> Path:
 
 def _present(place: Path, sign: str) -> bool:
     return any(not path.name.endswith(".part") for path in place.glob(sign))
-
-
-def _reader(description: Description) -> Callable[[Request], Raw]:
-    module, _, function = description.reader.partition(":")
-    return cast(
-        "Callable[[Request], Raw]", getattr(importlib.import_module(f"equicolor.data._readers.{module}"), function)
-    )
 
 
 def _not_found(description: Description, folder: Path, masks: bool, reason: str) -> DataNotFoundError:

@@ -1,4 +1,4 @@
-"""Where pixels come from: a tensor, files, rows of a table, a renderer or an HDF5 file, all read by row numbers.
+"""Where pixels come from: a tensor, files, rows of a table or an HDF5 file, all read by row numbers.
 
 Every source answers ``read(rows)`` with uint8 images ``(B, C, S, S)``, C = 1 for grey sets and 3 otherwise, and with
 the positions in ``rows`` that could be read: all of them, unless unreadable images are to be skipped.
@@ -18,7 +18,6 @@ from torch import Tensor
 from equicolor._tools.optional import require
 from equicolor.data._errors import CorruptImageError
 from equicolor.data._images import Decoding, decode, resized
-from equicolor.data._random import uniform
 
 
 class Source(Protocol):
@@ -191,56 +190,6 @@ class Table(Encoded):
     def _data(self, rows: list[int]) -> Sequence[bytes | Path]:
         cells = self._table[rows][self._column]
         return [cell["bytes"] if cell["bytes"] is not None else Path(cell["path"]) for cell in cells]
-
-
-class Rendered:
-    """The embedded 3D shapes, drawn as they are asked for.
-
-    ``drawn`` has the ranges of what varies beside their own factors, drawn for each image: ``saturation``, in [0, 1],
-    and ``luminance``, an exact shift of it by more or less light, as in :func:`equicolor.color.shift_luminance`.
-    """
-
-    channels = 3
-
-    def __init__(self, image_size: int, drawn: dict[str, tuple[float, float]], seed: int) -> None:
-        from equicolor.data._shapes import Shapes
-
-        self._shapes = Shapes(image_size=image_size)
-        self._drawn, self._seed = drawn, seed
-        self.image_size = image_size
-
-    def __len__(self) -> int:
-        return len(self._shapes)
-
-    def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        amounts = {
-            name: low + (high - low) * uniform(rows, self._seed, name) for name, (low, high) in self._drawn.items()
-        }
-        saturation, luminance = amounts.get("saturation"), amounts.get("luminance")
-        images = self._shapes.render(
-            rows,
-            saturation=None if saturation is None else saturation.float(),
-            lighting=None if luminance is None else luminance.exp().float(),
-        )
-        return images, torch.arange(len(rows))
-
-
-class RenderedMasks:
-    """The masks of the objects on the embedded 3D shapes: 1 where the object covers at least half of a pixel."""
-
-    channels = 1
-
-    def __init__(self, image_size: int) -> None:
-        from equicolor.data._shapes import Shapes
-
-        self._shapes = Shapes(image_size=image_size)
-        self.image_size = image_size
-
-    def __len__(self) -> int:
-        return len(self._shapes)
-
-    def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        return (self._shapes.coverage(rows)[:, 2:3] >= 0.5).to(torch.uint8), torch.arange(len(rows))
 
 
 class Hdf5:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from equicolor.data._hub import parquet_files
-from equicolor.data._load import _place, _root
+from equicolor.data._load import data_root, folder_below
 from equicolor.data._registry import DATASETS
 
 
@@ -48,7 +48,7 @@ def whereabouts(name: str, root: str | os.PathLike[str] | None = None) -> Wherea
         return Whereabouts(**fixed, state="embedded", folder=None, source="embedded")  # type: ignore[arg-type]
     if name == "folder":
         return Whereabouts(**fixed, state="absent", folder=None, source="--root FOLDER")  # type: ignore[arg-type]
-    home = _root(description, root)
+    home = data_root(description, root)
     wanted = home / description.folder
     hub = description.hub
     present = [
@@ -70,5 +70,5 @@ def original_file(name: str, root: str | os.PathLike[str] | None = None) -> Path
     description = DATASETS[name]
     if not description.original:
         return None
-    file = _place(description, _root(description, root)) / description.original
+    file = folder_below(description, data_root(description, root)) / description.original
     return file if file.is_file() else None

@@ -7,11 +7,12 @@ with an underscore serve several experiments. How a network is trained is decide
 on a terminal is decided in ``commands``.
 """
 
-from equicolor.experiments._experiment import Experiment, Outcome, Record, Table, Value
+from equicolor._tools.tables import Table
+from equicolor.experiments._experiment import Experiment, Outcome, Record, Value
 from equicolor.experiments._log import Log
 from equicolor.experiments._registry import experiment, list_experiments, register_experiment
 from equicolor.experiments._report import write_report
-from equicolor.experiments._rows import Row, chosen_rows, new_row
+from equicolor.experiments._rows import Row, chosen_rows, new_row, rows_of
 from equicolor.experiments._runner import Runner
 from equicolor.experiments._setting import Setting
 from equicolor.experiments._tables import Measured, Published, error_table, run_records
@@ -34,6 +35,7 @@ __all__ = [
     "list_experiments",
     "new_row",
     "register_experiment",
+    "rows_of",
     "run_records",
     "write_report",
 ]

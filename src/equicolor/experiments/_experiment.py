@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from equicolor._tools.tables import Table
 from equicolor.experiments._runner import Runner
 from equicolor.experiments._setting import Setting
 
@@ -13,15 +14,6 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = str | int | float | bool | None
 Record: TypeAlias = Mapping[str, Value]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table as it is read; cells are texts."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)

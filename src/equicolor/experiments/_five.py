@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from equicolor.experiments._rows import Row, chosen_rows, new_row
+from equicolor.experiments._rows import Row, chosen_rows, rows_of
 from equicolor.experiments._setting import Setting
 
 #: What the paper calls them → the variant of its recipe.
@@ -23,9 +23,7 @@ def five_rows(setting: Setting, recipe: str, quick: Mapping[str, Any], quick_lab
     it has those alone, unless others are asked for.
     """
     variants = FIVE if setting.quick else FIVE | TUNED
-    rows = chosen_rows(
-        setting, [new_row(setting, label, f"{recipe}:{name}", quick=quick) for label, name in variants.items()]
-    )
+    rows = chosen_rows(setting, rows_of(setting, recipe, variants, quick=quick))
     if not setting.quick or setting.only or not quick_labels:
         return rows
     return [row for row in rows if row.label in quick_labels]

@@ -64,8 +64,9 @@ def curves(
     return figure
 
 
-def examples(data: str, splits: Mapping[str, str], count: int = 12) -> "Image":
+def examples(data: str, splits: Mapping[str, str]) -> "Image":
     """A few images of every split."""
+    count = 12
     sets = {name: load(data, split=split, in_memory=False).sample(count)[:].images for split, name in splits.items()}
     images = torch.cat(list(sets.values())).mul(255).round().to(torch.uint8)
     sections = [(name, range(place * count, (place + 1) * count)) for place, name in enumerate(sets)]

@@ -13,7 +13,8 @@ from typing import Any
 from equicolor._tools import environment
 from equicolor._tools.devices import chosen_device
 from equicolor._tools.files import complete_file, png, write_csv, write_text
-from equicolor.experiments._experiment import Experiment, Outcome, Table
+from equicolor._tools.tables import Table
+from equicolor.experiments._experiment import Experiment, Outcome
 
 QUICK = "Quick version: reduced data and training. Its numbers show that everything works, not how well."
 _STYLE = """
@@ -31,12 +32,13 @@ footer { color: #666; font-size: .85rem; margin-top: 3rem; }
 def write_report(experiment: Experiment, outcome: Outcome, folder: Path, command: str, quick: bool) -> Path:
     """Writes everything into ``folder`` and returns the path of the report."""
     pictures = {name: png(picture) for name, picture in outcome.pictures.items()}
+    about = _environment()
     made = {
         "experiment": experiment.name,
         "paper": experiment.paper,
         "quick": quick,
         "command": command,
-        "environment": _environment(),
+        "environment": about,
     }
     columns = list(dict.fromkeys(key for record in outcome.records for key in record))
     rows = [[record.get(column) for column in columns] for record in outcome.records]
@@ -46,7 +48,7 @@ def write_report(experiment: Experiment, outcome: Outcome, folder: Path, command
         with complete_file(folder / f"{name}.png") as file:
             file.write(data)
     write_text(folder / "table.md", _markdown(experiment, outcome, command, quick))
-    return write_text(folder / "report.html", _html(experiment, outcome, pictures, command, quick))
+    return write_text(folder / "report.html", _html(experiment, outcome, pictures, command, quick, about))
 
 
 def _environment() -> dict[str, Any]:
@@ -74,12 +76,19 @@ def _markdown(experiment: Experiment, outcome: Outcome, command: str, quick: boo
 
 
 def _markdown_table(table: Table) -> str:
-    lines = ["| " + " | ".join(cells) + " |" for cells in (table.columns, *table.rows)]
+    lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in (table.columns, *table.rows)]
     rule = "| --- " + "| ---: " * (len(table.columns) - 1) + "|"
     return "\n".join([f"**{table.title}**", "", lines[0], rule, *lines[1:]])
 
 
-def _html(experiment: Experiment, outcome: Outcome, pictures: dict[str, bytes], command: str, quick: bool) -> str:
+def _html(
+    experiment: Experiment,
+    outcome: Outcome,
+    pictures: dict[str, bytes],
+    command: str,
+    quick: bool,
+    environment: dict[str, Any],
+) -> str:
     say = html.escape
     parts = [f"<h1>{say(experiment.title)}</h1>", f"<p>{say(experiment.about)}</p>"]
     if experiment.paper:
@@ -91,15 +100,15 @@ def _html(experiment: Experiment, outcome: Outcome, pictures: dict[str, bytes], 
         source = base64.b64encode(data).decode()
         parts.append(f'<p><img alt="{say(name)}" src="data:image/png;base64,{source}"></p>')
     parts += [f"<p>{say(note)}</p>" for note in outcome.notes]
-    made = ", ".join(f"{name} {value}" for name, value in _environment().items())
+    made = ", ".join(f"{name} {value}" for name, value in environment.items())
     parts.append(f"<h2>Repeat it</h2><pre>{say(command)}</pre><footer>{say(made)}</footer>")
     head = f'<meta charset="utf-8"><title>{say(experiment.title)}</title><style>{_STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n' + "\n".join(parts) + "\n</body></html>\n"
 
 
 def _html_table(table: Table) -> str:
-    def line(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    def line(tag: str, cells: Sequence[object]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
 
     body = "\n".join(line("td", row) for row in table.rows)
     return f"<table><caption>{html.escape(table.title)}</caption>\n{line('th', table.columns)}\n{body}\n</table>"

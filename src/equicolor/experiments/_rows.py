@@ -64,6 +64,17 @@ def new_row(
     return Row(label, Recipe.load(recipe, {**fields, **changes}), reduced)
 
 
+def rows_of(
+    setting: Setting,
+    recipe: str,
+    variants: Mapping[str, str],
+    overrides: Mapping[str, Any] | None = None,
+    quick: Mapping[str, Any] | None = None,
+) -> list[Row]:
+    """Rows by the variants of one recipe, ``{"Hue-3": "hue3"}``; the other arguments are those of :func:`new_row`."""
+    return [new_row(setting, label, f"{recipe}:{variant}", overrides, quick) for label, variant in variants.items()]
+
+
 def chosen_rows(setting: Setting, rows: Sequence[Row]) -> list[Row]:
     """Those of an experiment's rows that are asked for.
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import torch
 
-from equicolor.data import Augment, load
-from equicolor.data._whereabouts import original_file
+from equicolor.data import Augment, load, original_file
 from equicolor.deploy import optimize_for_inference
 from equicolor.experiments._ledger import Ledger
 from equicolor.train import Recipe, Run, TrainingError, fit, resume

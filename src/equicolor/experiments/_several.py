@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from equicolor.data import DataNotFoundError, load
-from equicolor.data._whereabouts import whereabouts
-from equicolor.experiments._experiment import Outcome, Record, Table
-from equicolor.experiments._rows import chosen_rows, new_row
+from equicolor._tools.tables import Table
+from equicolor.data import DataNotFoundError, load, whereabouts
+from equicolor.experiments._experiment import Outcome, Record
+from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments._runner import Runner
 from equicolor.experiments._setting import Setting
 from equicolor.experiments._tables import Measured, Published, row_lines, run_records
@@ -40,9 +40,7 @@ def error_over_data(
     found: dict[str, dict[str, list[Run]]] = {}
     for name, title in there.items():
         runner.log(f"{title} ({len(found) + 1} of {len(there)} data sets)")
-        rows = chosen_rows(
-            setting, [new_row(setting, label, f"{name}:{of}", quick=quick) for label, of in networks.items()]
-        )
+        rows = chosen_rows(setting, rows_of(setting, name, networks, quick=quick))
         found[name] = runner.train(rows)
         records += [{"data": title, **record} for record in run_records(found[name])]
     lines: list[list[str]] = []

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from equicolor._tools.pictures import new_figure
+from equicolor._tools.tables import Table
 from equicolor.color import Action
 from equicolor.data import ImageSet, load
-from equicolor.experiments._experiment import Outcome, Record, Table
-from equicolor.experiments._rows import Row, chosen_rows, new_row
+from equicolor.experiments._experiment import Outcome, Record
+from equicolor.experiments._rows import Row, chosen_rows, rows_of
 from equicolor.experiments._runner import Runner
 from equicolor.experiments._setting import Setting
 from equicolor.experiments._several import missing
@@ -60,13 +61,10 @@ def error_under_shifts(
     quick: Mapping[str, Any],
 ) -> Outcome:
     """Trains all networks of all parts whose data are there and tests each on its splits and under both shifts."""
-    rows_of = {
-        part.title: [new_row(setting, label, f"{part.recipe}:{of}", quick=quick) for label, of in part.networks.items()]
-        for part in parts
-    }
-    absent = {part.title: missing(rows_of[part.title][0].recipe.data) for part in parts}
+    every = {part.title: rows_of(setting, part.recipe, part.networks, quick=quick) for part in parts}
+    absent = {part.title: missing(every[part.title][0].recipe.data) for part in parts}
     there = [part for part in parts if not absent[part.title]]
-    chosen = chosen_rows(setting, [row for part in there for row in rows_of[part.title]])
+    chosen = chosen_rows(setting, [row for part in there for row in every[part.title]])
     runs = runner.train(chosen, weights=True)
     records, tables, pictures = run_records(runs), [], {}
     shifted: list[str] = []

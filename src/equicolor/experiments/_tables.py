@@ -4,7 +4,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from equicolor.experiments._experiment import Record, Table
+from equicolor._tools.tables import Table
+from equicolor.experiments._experiment import Record
 from equicolor.experiments._rows import Row, spoken_seeds
 from equicolor.train import Run
 

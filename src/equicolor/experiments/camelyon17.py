@@ -5,19 +5,10 @@ from typing import TYPE_CHECKING
 from equicolor._tools.pictures import new_figure
 from equicolor.color import rgb_to_hsl
 from equicolor.data import DataNotFoundError, ImageSet, load
-from equicolor.experiments import (
-    Outcome,
-    Published,
-    Record,
-    Runner,
-    Setting,
-    chosen_rows,
-    error_table,
-    new_row,
-    register_experiment,
-    run_records,
-)
+from equicolor.experiments import Outcome, Record, Runner, Setting, register_experiment
+from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments._stand_in import shift_columns, stand_in
+from equicolor.experiments._tables import Published, error_table, run_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,10 +47,7 @@ _EXAMPLES, _SAMPLE, _BINS = 6, 500, 50
     place=35,
 )
 def _run(setting: Setting, runner: Runner) -> Outcome:
-    rows = chosen_rows(
-        setting,
-        [new_row(setting, label, f"camelyon17:{name}", quick=stand_in(_SHAPES)) for label, name in _RECIPES.items()],
-    )
+    rows = chosen_rows(setting, rows_of(setting, "camelyon17", _RECIPES, quick=stand_in(_SHAPES)))
     runs = runner.train(rows)
     columns, published = (shift_columns(_SHAPES), None) if setting.quick else ({"test": "Error"}, _PAPER)
     table = error_table("Classification error in %", rows, runs, columns, published)

@@ -11,7 +11,7 @@ from torch import Tensor
 from equicolor._tools.pictures import new_figure
 from equicolor.color import rotate_rgb
 from equicolor.data import load
-from equicolor.experiments import Outcome, Record, Runner, Setting, Table, chosen_rows, new_row, register_experiment
+from equicolor.experiments import Outcome, Record, Runner, Setting, Table, chosen_rows, register_experiment, rows_of
 from equicolor.experiments._tables import seeds_of
 from equicolor.experiments.shapes3d import QUICK, data_note
 from equicolor.groups import Element, Group, Hue
@@ -59,13 +59,8 @@ _MOVES: dict[str, dict[str, Group]] = {
     place=10,
 )
 def _run(setting: Setting, runner: Runner) -> Outcome:
-    rows = chosen_rows(
-        setting,
-        [
-            new_row(setting, OURS, "hue_shift_shapes3d:hue4", quick=QUICK),
-            new_row(setting, CECONV, "hue_shift_shapes3d:ceconv4", quick=QUICK),
-        ],
-    )
+    variants = {OURS: "hue4", CECONV: "ceconv4"}
+    rows = chosen_rows(setting, rows_of(setting, "hue_shift_shapes3d", variants, quick=QUICK))
     runs = runner.train(rows, weights=True)
     recipe = rows[0].recipe
     test = load(recipe.data, split="test_a", **recipe.data_options)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from equicolor._tools.pictures import new_figure
 from equicolor.data import load
-from equicolor.experiments import Outcome, Record, Runner, Setting, Table, chosen_rows, new_row, register_experiment
+from equicolor.experiments import Outcome, Record, Runner, Setting, Table, chosen_rows, register_experiment, rows_of
 from equicolor.experiments.shapes3d import QUICK, data_note
 from equicolor.groups import Element, Group
 from equicolor.measure import evaluating, layer_outputs
@@ -82,9 +82,7 @@ def maps(model: nn.Module, group: Group, image: Tensor, layer: str) -> Maps:
 def _run(setting: Setting, runner: Runner) -> Outcome:
     setting.single_seed()
     first = {"seeds": Recipe.load("hue_shift_shapes3d").seeds[:1]}
-    rows = chosen_rows(
-        setting, [new_row(setting, label, f"hue_shift_shapes3d:{name}", first, QUICK) for label, name in _HUE.items()]
-    )
+    rows = chosen_rows(setting, rows_of(setting, "hue_shift_shapes3d", _HUE, first, QUICK))
     runs = runner.train(rows, weights=True)
     networks: dict[str, tuple[nn.Module, str, str]] = {
         label: (those[0].model, those[0].recipe.data, "trained") for label, those in runs.items()

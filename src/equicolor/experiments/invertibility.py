@@ -12,8 +12,7 @@ from torch import Tensor
 
 from equicolor._tools.pictures import new_figure
 from equicolor.color import rotate_rgb, shift_hue
-from equicolor.data import DataNotFoundError, load
-from equicolor.data._shapes import Shapes
+from equicolor.data import DataNotFoundError, Shapes, load
 from equicolor.experiments import Outcome, Record, Runner, Setting, Table, register_experiment
 
 if TYPE_CHECKING:
@@ -33,9 +32,9 @@ def shapes(count: int, seed: int = 0) -> Tensor:
     return renderer.render(indices).float() / 255
 
 
-def random_colours(count: int, seed: int = 0) -> Tensor:
+def random_colours(count: int) -> Tensor:
     """Images whose pixels are drawn evenly from the cube of all colours, ``(count, 3, 32, 32)``."""
-    return torch.rand(count, 3, 32, 32, generator=torch.Generator().manual_seed(seed))
+    return torch.rand(count, 3, 32, 32, generator=torch.Generator().manual_seed(0))
 
 
 def restored(images: Tensor, move: Callable[[Tensor, float], Tensor], order: int) -> Tensor:

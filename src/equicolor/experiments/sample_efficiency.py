@@ -2,21 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from equicolor.experiments import (
-    Measured,
-    Outcome,
-    Record,
-    Row,
-    Runner,
-    Setting,
-    Table,
-    chosen_rows,
-    new_row,
-    register_experiment,
-)
+from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
 from equicolor.experiments._five import FIVE
 from equicolor.experiments._pictures import curves
-from equicolor.experiments._tables import seeds_of
+from equicolor.experiments._rows import chosen_rows, new_row
+from equicolor.experiments._tables import Measured, seeds_of
 from equicolor.experiments.mnist import SPLITS
 
 if TYPE_CHECKING:

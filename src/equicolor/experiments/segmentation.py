@@ -7,19 +7,10 @@ import torch
 
 from equicolor._tools.pictures import new_figure
 from equicolor.data import ImageSet, load
-from equicolor.experiments import (
-    Outcome,
-    Published,
-    Record,
-    Runner,
-    Setting,
-    chosen_rows,
-    error_table,
-    new_row,
-    register_experiment,
-    run_records,
-)
+from equicolor.experiments import Outcome, Record, Runner, Setting, register_experiment
+from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments._stand_in import shift_columns, stand_in
+from equicolor.experiments._tables import Published, error_table, run_records
 from equicolor.train import Run
 
 if TYPE_CHECKING:
@@ -44,10 +35,7 @@ _SHOWN = 6
     place=55,
 )
 def _run(setting: Setting, runner: Runner) -> Outcome:
-    rows = chosen_rows(
-        setting,
-        [new_row(setting, label, f"caltech101_segmentation:{name}", quick=_QUICK) for label, name in _RECIPES.items()],
-    )
+    rows = chosen_rows(setting, rows_of(setting, "caltech101_segmentation", _RECIPES, quick=_QUICK))
     runs = runner.train(rows, weights=True)
     columns, published = (shift_columns(_SHAPES), None) if setting.quick else ({"test": "Error"}, _PAPER)
     tables = [

@@ -2,19 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from equicolor.data._whereabouts import original_file
-from equicolor.experiments import (
-    Outcome,
-    Published,
-    Runner,
-    Setting,
-    error_table,
-    register_experiment,
-    run_records,
-)
+from equicolor.data import original_file
+from equicolor.experiments import Outcome, Runner, Setting, register_experiment
 from equicolor.experiments._five import five_rows, tuned_note
 from equicolor.experiments._pictures import bars, examples
 from equicolor.experiments._stand_in import shift_columns
+from equicolor.experiments._tables import Published, error_table, run_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,17 +1,9 @@
 """Generalisation to luminance shift: toys in six lights, trained in the middle ones, tested in darker and brighter."""
 
-from equicolor.experiments import (
-    Outcome,
-    Published,
-    Runner,
-    Setting,
-    chosen_rows,
-    error_table,
-    new_row,
-    register_experiment,
-    run_records,
-)
+from equicolor.experiments import Outcome, Runner, Setting, register_experiment
+from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments._stand_in import shift_columns, stand_in
+from equicolor.experiments._tables import Published, error_table, run_records
 
 _RECIPES = {"ResNet18": "resnet18", "Lum-3": "lum3"}
 _PAPER = {
@@ -33,9 +25,7 @@ _PAPER = {
 )
 def _run(setting: Setting, runner: Runner) -> Outcome:
     quick = stand_in("luminance_shift_shapes3d")
-    rows = chosen_rows(
-        setting, [new_row(setting, label, f"small_norb:{name}", quick=quick) for label, name in _RECIPES.items()]
-    )
+    rows = chosen_rows(setting, rows_of(setting, "small_norb", _RECIPES, quick=quick))
     runs = runner.train(rows)
     published = None if setting.quick else _PAPER
     table = error_table("Classification error in %", rows, runs, shift_columns("small_norb"), published)

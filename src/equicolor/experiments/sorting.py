@@ -10,18 +10,8 @@ from torch import Tensor, nn
 from equicolor._tools.pictures import contact_sheet, new_figure
 from equicolor.color import hsl_to_rgb, rgb_to_hsl
 from equicolor.data import load
-from equicolor.experiments import (
-    Outcome,
-    Record,
-    Row,
-    Runner,
-    Setting,
-    Table,
-    Value,
-    chosen_rows,
-    new_row,
-    register_experiment,
-)
+from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, Value, register_experiment
+from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments.trajectories import rows as digits_rows
 from equicolor.groups import Group, Hue
 from equicolor.train import Recipe
@@ -79,7 +69,7 @@ def _rows(setting: Setting) -> list[Row]:
     if setting.quick:  # the conventional network last, as in the paper
         return sorted(digits_rows(setting), key=lambda row: row.recipe.group is None)
     first = Recipe.load("cifar10").seeds[:1]
-    return [new_row(setting, label, f"cifar10:{name}", {"seeds": first}) for label, name in NETWORKS.items()]
+    return rows_of(setting, "cifar10", NETWORKS, {"seeds": first})
 
 
 def _images(quick: bool) -> Tensor:

@@ -12,18 +12,9 @@ from torch import Tensor, nn
 from equicolor._tools.optional import require
 from equicolor._tools.pictures import new_figure
 from equicolor.data import ImageSet, load
-from equicolor.experiments import (
-    Outcome,
-    Record,
-    Row,
-    Runner,
-    Setting,
-    Table,
-    chosen_rows,
-    new_row,
-    register_experiment,
-)
+from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
 from equicolor.experiments._five import FIVE
+from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments._tables import seeds_of
 from equicolor.groups import Hue
 from equicolor.measure import evaluating, layer_outputs
@@ -46,7 +37,7 @@ def rows(setting: Setting) -> list[Row]:
     """The five networks, of one seed: the paper's protocol, or on embedded digits."""
     protocol = "hue_shift_digits" if setting.quick else "hue_shift_mnist"
     first = Recipe.load(protocol).seeds[:1]
-    return [new_row(setting, label, f"{protocol}:{name}", {"seeds": first}, _QUICK) for label, name in FIVE.items()]
+    return rows_of(setting, protocol, FIVE, {"seeds": first}, _QUICK)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,30 +7,30 @@ never deleted for that: the disk may give it back another time.
 
 import errno
 import hashlib
-import os
 import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from equicolor._tools.files import PARTIAL
+from equicolor._tools.files import PARTIAL, put_in_place
 from equicolor.train._errors import TrainingError
 
 _NAME = re.compile(r"step-(\d+)-([0-9a-f]{64})\.pt")
 #: What is added to the names of those that were passed over.
 DAMAGED = ".damaged"
+#: How many are kept. One would do; the second is there should the disk damage the first.
+_KEPT = 2
 
 
 class Checkpoints:
     """The checkpoints in a folder, of which the last few are kept.
 
     Args:
-        folder: where they are; made by the first :meth:`finish`.
-        keep: how many. One would do; the second is there should the disk damage the first.
+        folder: where they are.
     """
 
-    def __init__(self, folder: Path, keep: int = 2) -> None:
-        self.folder, self.keep = folder, keep
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def newest(self) -> Path | None:
         """The newest one that is undamaged. This is a question: no file is touched.
@@ -47,7 +47,7 @@ class Checkpoints:
             if path == found:
                 break
             aside = path.with_name(path.name + DAMAGED)
-            os.replace(path, aside)
+            path.replace(aside)
             warnings.warn(
                 f"{path.name} is damaged: it is kept as {aside.name}, and the run goes on from "
                 + (f"step {_parts(found)[0]:,}" if found else "its start"),
@@ -72,21 +72,18 @@ class Checkpoints:
     def finish(self, step: int) -> Path:
         """Names what was written to :meth:`partial`, and removes those that are no longer needed."""
         partial = self.partial(step)
-        with partial.open("r+b") as file:  # Windows synchronises only what could be written
-            os.fsync(file.fileno())
         path = self.folder / f"step-{step:09}-{_sha256(partial)}.pt"
-        os.replace(partial, path)
-        _sync_folder(self.folder)
+        put_in_place(partial, path, durable=True)
         self._remove_old(path)
         return path
 
     def _remove_old(self, written: Path) -> None:
-        """Removes what is older than the last ``keep`` good ones. Where nothing is too many, nothing is read."""
+        """Removes what is older than the last good ones. Where nothing is too many, nothing is read."""
         paths, good = self._all(), 0
-        if len(paths) <= self.keep:
+        if len(paths) <= _KEPT:
             return
         for path in paths:
-            if good == self.keep:
+            if good == _KEPT:
                 path.unlink()
             elif path == written or _is_surely_whole(path):
                 good += 1
@@ -164,13 +161,3 @@ def _sha256(path: Path) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes a renaming last, where folders can be synchronised (not on Windows)."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

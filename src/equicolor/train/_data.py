@@ -10,10 +10,7 @@ from collections.abc import Iterator
 import torch
 from torch.utils.data import DataLoader, Sampler
 
-from equicolor.data import Batch, Fingerprint, ImageSet, collate, load
-from equicolor.data._imageset import WholeBatches
-from equicolor.data._load import MEMORY_LIMIT
-from equicolor.data._random import permutation
+from equicolor.data import MEMORY_LIMIT, Batch, Fingerprint, ImageSet, WholeBatches, collate, load, permutation
 from equicolor.train._errors import TrainingError
 from equicolor.train._recipe import Recipe
 

@@ -4,12 +4,11 @@ The loop is written out, on Lightning Fabric, because it has to stop and go on b
 draws is a function of the seed and the step, so what a checkpoint holds is the network, the optimiser and a number.
 """
 
-import json
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -18,18 +17,18 @@ import torch
 from torch import Tensor
 
 from equicolor._tools.files import PARTIAL, write_text
-from equicolor.data._random import key
-from equicolor.files import save_pretrained
+from equicolor.data import key
 from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command
 from equicolor.train._data import ImageData
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError
-from equicolor.train._learner import Learner, new_model, new_optimizer
-from equicolor.train._machine import alone, new_fabric, reproducible
+from equicolor.train._export import export
+from equicolor.train._learner import Learner, new_optimizer
+from equicolor.train._machine import alone, new_fabric, on_first, reproducible, summed
 from equicolor.train._norm import share_batch_norms
 from equicolor.train._progress import Bar, print_results
 from equicolor.train._recipe import Recipe
 from equicolor.train._record import Metrics, record_environment
-from equicolor.train._run import CHECKPOINTS, DATA, ENVIRONMENT, LOCK, MODEL, RECIPE, RESULTS, Run, read_recipe
+from equicolor.train._run import CHECKPOINTS, DATA, ENVIRONMENT, LOCK, MODEL, RECIPE, Run, read_recipe
 from equicolor.train._same_data import check_data, record_data
 from equicolor.train._signals import asked_to_stop
 
@@ -270,7 +269,7 @@ class _Session:
 
     def _check_losses(self, losses: list[Tensor]) -> None:
         """Finds the first loss that is not finite, of any process."""
-        together = self._over_all(torch.stack(losses))
+        together = summed(self.fabric, torch.stack(losses))
         finite = torch.isfinite(together).cpu()
         if not finite.all():
             place = int((~finite).nonzero()[0])
@@ -286,12 +285,7 @@ class _Session:
         """Whether any process was asked to stop: all must stop at the same step."""
         if self.fabric.world_size == 1:
             return asked
-        return bool(self._over_all(torch.tensor(float(asked), device=self.fabric.device)) > 0)
-
-    def _over_all(self, values: Tensor) -> Tensor:
-        """The sum over all processes."""
-        total: Any = self.fabric.all_reduce(values, reduce_op="sum")
-        return torch.as_tensor(total)
+        return bool(summed(self.fabric, torch.tensor(float(asked), device=self.fabric.device)) > 0)
 
     # ---------------------------------------------------------------------------------------------- saving
 
@@ -321,48 +315,11 @@ class _Session:
         """A loss can be finite and its gradient not: such weights are not saved."""
         tensors = [*self.model.parameters(), *(value for value in self.model.buffers() if value.is_floating_point())]
         bad = torch.stack([(~torch.isfinite(tensor.detach())).sum() for tensor in tensors]).sum()
-        if self._over_all(bad.float()) > 0:
+        if summed(self.fabric, bad.float()) > 0:
             self._diverged(f"the weights are no longer finite after step {self.step:,}")
 
     def _export(self) -> None:
-        """The trained network and the results, from the last checkpoint: whole, also where training was sharded."""
-        path, steps = self.checkpoints.newest(), self.data.steps
-        state = None if path is None else torch.load(path, map_location="cpu", weights_only=True)
-        if state is None or state["step"] < steps:
-            raise TrainingError(
-                f"the last checkpoint, of step {steps:,}, is damaged: {resume_command(self.folder)} goes on from the "
-                "one before"
-            )
-        model = new_model(self.recipe, self.data.train)
-        model.load_state_dict(state["model"])
-        classes = self.data.train.classes if self.recipe.task == "classification" else None
-        summary = {
-            "data": self.recipe.data,
-            "model": self.recipe.model,
-            "group": self.recipe.group,
-            "seed": self.recipe.seed,
-            "parameters": model.num_parameters,
-            "steps": state["step"],
-            "seconds": round(state["seconds"], 3),
-            "images_per_second": round(state["step"] * self.recipe.batch_size / max(state["seconds"], 1e-9), 1),
-            "results": state["results"],
-        }
-        try:
-            save_pretrained(model, self.folder / MODEL, classes)
-            write_text(self.folder / RESULTS, json.dumps(summary, indent=2) + "\n", durable=True)
-        except OSError as error:
-            raise disk_trouble(error, self.folder, "write the trained model into") from error
+        export(self.recipe, self.data, self.checkpoints, self.folder)
 
-    def _on_first(self, action: Any) -> None:
-        """Lets the first process do something; if that fails, all of them fail, none waits for ever."""
-        error: Exception | None = None
-        if self.first:
-            try:
-                action()
-            except Exception as caught:
-                error = caught
-        message = self.fabric.broadcast(None if error is None else str(error))
-        if error is not None:
-            raise error
-        if message is not None:
-            raise TrainingError(message)
+    def _on_first(self, action: Callable[[], None]) -> None:
+        on_first(self.fabric, action)

@@ -1,7 +1,7 @@
 """The machine a run is on: its processes and devices, and how far its results can be relied upon to be the same."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import torch.utils.deterministic
 from lightning.fabric import Fabric
 from lightning.fabric.strategies.ddp import DDPStrategy
 from lightning.fabric.strategies.fsdp import FSDPStrategy
+from torch import Tensor
 
 from equicolor._tools.devices import accelerator
 from equicolor.train._errors import TrainingError
@@ -35,6 +36,27 @@ def new_fabric(recipe: Recipe) -> Fabric:
         strategy=strategy,
         precision=recipe.precision,
     )
+
+
+def summed(fabric: Fabric, values: Tensor) -> Tensor:
+    """The sum over all processes."""
+    total: Any = fabric.all_reduce(values, reduce_op="sum")
+    return torch.as_tensor(total)
+
+
+def on_first(fabric: Fabric, action: Callable[[], None]) -> None:
+    """Lets the first process do something; if that fails, all of them fail, none waits for ever."""
+    error: Exception | None = None
+    if fabric.is_global_zero:
+        try:
+            action()
+        except Exception as caught:
+            error = caught
+    message = fabric.broadcast(None if error is None else str(error))
+    if error is not None:
+        raise error
+    if message is not None:
+        raise TrainingError(message)
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+
+from equicolor._tools.tables import Table, show_table
 
 
 class Bar:
@@ -54,19 +55,17 @@ class Bar:
         self._bar.console.print(text, highlight=False)
 
 
-def print_results(summary: Mapping[str, Any], model: Path, console: Console | None = None) -> None:
+def print_results(summary: Mapping[str, Any], model: Path) -> None:
     """The final table of a run, whose exported network is in ``model``."""
     splits: Mapping[str, Mapping[str, float]] = summary["results"]
     names = list(dict.fromkeys(name for values in splits.values() for name in values))
     title = f"{summary['model']} ({summary['group'] or 'no group'}) on {summary['data']}, seed {summary['seed']}"
-    table = Table("split", *names, title=title, title_justify="left")
-    for split, values in splits.items():
-        table.add_row(split, *(f"{values[name]:.4f}" if name == "loss" else f"{values[name]:.2%}" for name in names))
-    console = console or Console()
-    console.print(table)
-    console.print(
+    rows = [
+        (split, *(f"{values[name]:.4f}" if name == "loss" else f"{values[name]:.2%}" for name in names))
+        for split, values in splits.items()
+    ]
+    show_table(Table(title, ("split", *names), rows))
+    print(
         f"{summary['parameters']:,} parameters, {summary['steps']:,} steps in {summary['seconds']:,.0f} s, "
-        f"{summary['images_per_second']:,.0f} images/s. The model is in {model}",
-        highlight=False,
-        soft_wrap=True,
+        f"{summary['images_per_second']:,.0f} images/s. The model is in {model}"
     )

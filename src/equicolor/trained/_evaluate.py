@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.optional import require
 from equicolor._tools.wrapped import unwrapped
 from equicolor.color import Action
 from equicolor.data import ImageSet, Shift
@@ -45,13 +46,15 @@ class Evaluation:
 
     def add(self, probabilities: Tensor, labels: Tensor) -> "Evaluation":
         """With these predictions counted too: ``(N, K)`` and ``(N,)``."""
+        metrics = require("torchmetrics.functional.classification", "evaluating")
         probabilities, labels = probabilities.cpu().double(), labels.cpu()
         count = len(self.classes)
         if probabilities.shape[1] != count:
             raise ValueError(f"got predictions of {probabilities.shape[1]} classes, expected {count}")
         confidence, predicted = probabilities.max(1)
-        confusion = torch.bincount(labels * count + predicted, minlength=count**2).view(count, count)
-        # Bins are closed above: a confidence of 1 belongs to the last, one of exactly 2/15 to the second.
+        confusion = metrics.multiclass_confusion_matrix(predicted, labels, count)
+        # torchmetrics' calibration error keeps every prediction, of every pixel too, until it is asked: these are its
+        # bins, counted as they come. They are closed above: a confidence of 1 is in the last, 2/15 in the second.
         place = ((confidence * BINS).ceil().long() - 1).clamp(0, BINS - 1)
         counted = torch.stack([torch.ones_like(confidence), confidence, (predicted == labels).double()])
         bins = torch.zeros_like(self.bins).index_add_(1, place, counted)

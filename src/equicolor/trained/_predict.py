@@ -13,13 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from equicolor.data import CorruptImageError, ImageSet
-from equicolor.data._images import Decoding, decode
+from equicolor.data import IMAGE_SUFFIXES, CorruptImageError, Decoding, ImageSet, decode
 from equicolor.deploy import optimize_for_inference
 from equicolor.trained._logits import class_probabilities
-
-#: What is taken for an image where a folder is given. A file given by its own name may be called anything.
-SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 
 #: Is told of each file that cannot be used: its name, and why.
 OnBad: TypeAlias = Callable[[str, str], None]
@@ -47,7 +43,7 @@ def find_images(names: Sequence[str], on_bad: OnBad) -> list[Path]:
     for name in names:
         path = Path(name).expanduser()
         if path.is_dir():
-            paths = sorted(p for p in path.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
+            paths = sorted(p for p in path.rglob("*") if p.suffix.lower() in IMAGE_SUFFIXES and p.is_file())
             problem = "the folder holds no images"
         elif path.exists() or not glob.has_magic(name):
             paths, problem = [path] if path.exists() else [], "there is no such file or folder"

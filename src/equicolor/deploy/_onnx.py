@@ -1,0 +1,73 @@
+"""A network as an ONNX file."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from equicolor._tools.files import complete_files
+from equicolor._tools.optional import require
+from equicolor._tools.wrapped import unwrapped
+from equicolor.deploy._optimize import copied, optimize_for_inference
+
+
+def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int | tuple[int, int]) -> Path:
+    """Writes ``model`` as an ONNX file, the lift inside, for images of this size in batches of any.
+
+    The file takes one input ``images``, float32 RGB in [0, 1] ``(batch, 3, H, W)``, and gives one output ``logits``. It
+    computes in float32, whatever the precision of the model. The filters of each convolution are a constant of its own,
+    as ``onnxruntime.quantization`` expects. The file appears under its name only when it is complete; more than 1.5 GB
+    of weights go into a second one beside it, ``*.onnx.data``.
+
+    Args:
+        model: any network; it is exported as :func:`optimize_for_inference` makes it, and left as it is.
+        path: where to; conventionally ``*.onnx``.
+        image_size: the height and width, one number for both.
+    """
+    require("onnxscript", "exporting to ONNX", install="equicolor[onnx]")
+    height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
+    path = Path(path)
+    # Before norms are folded and filters transformed: that is then done in float32 too.
+    network = copied(unwrapped(model)).float().eval()
+    device = next((parameter.device for parameter in network.parameters()), None)
+    images = torch.rand(2, 3, height, width, dtype=torch.float32, device=device)
+    with torch.no_grad():
+        network(images)  # says what is wrong with the size, if anything is, better than a tracer
+    program = torch.onnx.export(
+        optimize_for_inference(network),
+        (images,),
+        input_names=["images"],
+        output_names=["logits"],
+        dynamic_shapes=({0: torch.export.Dim("batch")},),
+        dynamo=True,
+        optimize=False,  # it would stop short of the filters
+        verbose=False,
+    )
+    assert program is not None  # of dynamo
+    _compute_constants(program.model)
+    with complete_files(path.parent, last=path.name) as files:  # the weights first, where they are apart
+        program.save(files / path.name, external_data=False)
+    return path
+
+
+#: So many numbers may stand in a file in the place of what computes them, even if the weights are fewer.
+_SMALL = 2**18
+
+
+def _compute_constants(model: Any) -> None:
+    """Leaves nothing to a run, of an ONNX model in the intermediate representation, that does not depend on the images.
+
+    A filter is then an initializer of its convolution: stacked as a frozen layer keeps them, they would be sliced anew
+    by every run, and a quantizer, which looks for initializers, would pass them by.
+    """
+    from onnx_ir.passes.common import ClearMetadataAndDocStringPass
+    from onnxscript import optimizer
+
+    # By default large constants are left alone. Here, those that are larger than all weights together.
+    limit = max(_SMALL, sum(weight.const_value.size for weight in model.graph.initializers.values()))
+    optimizer.fold_constants(model, input_size_limit=limit, output_size_limit=limit)
+    optimizer.remove_unused_nodes(model)  # what follows takes time that is quadratic in the nodes
+    optimizer.optimize(model, input_size_limit=limit, output_size_limit=limit)
+    ClearMetadataAndDocStringPass()(model)  # of each node, the lines of this machine's files that it comes from

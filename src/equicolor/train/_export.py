@@ -1,0 +1,48 @@
+"""The end of a run: the trained network and the results, in the folder."""
+
+import json
+from pathlib import Path
+
+import torch
+
+from equicolor._tools.files import write_text
+from equicolor.files import save_pretrained
+from equicolor.train._checkpoints import Checkpoints, disk_trouble, resume_command
+from equicolor.train._data import ImageData
+from equicolor.train._errors import TrainingError
+from equicolor.train._learner import new_model
+from equicolor.train._recipe import Recipe
+from equicolor.train._run import MODEL, RESULTS
+
+
+def export(recipe: Recipe, data: ImageData, checkpoints: Checkpoints, folder: Path) -> None:
+    """Writes both from the last checkpoint: whole, also where training was sharded.
+
+    Raises:
+        TrainingError: that checkpoint is damaged, or the disk cannot take them.
+    """
+    path, steps = checkpoints.newest(), data.steps
+    state = None if path is None else torch.load(path, map_location="cpu", weights_only=True)
+    if state is None or state["step"] < steps:
+        raise TrainingError(
+            f"the last checkpoint, of step {steps:,}, is damaged: {resume_command(folder)} goes on from the one before"
+        )
+    model = new_model(recipe, data.train)
+    model.load_state_dict(state["model"])
+    classes = data.train.classes if recipe.task == "classification" else None
+    summary = {
+        "data": recipe.data,
+        "model": recipe.model,
+        "group": recipe.group,
+        "seed": recipe.seed,
+        "parameters": model.num_parameters,
+        "steps": state["step"],
+        "seconds": round(state["seconds"], 3),
+        "images_per_second": round(state["step"] * recipe.batch_size / max(state["seconds"], 1e-9), 1),
+        "results": state["results"],
+    }
+    try:
+        save_pretrained(model, folder / MODEL, classes)
+        write_text(folder / RESULTS, json.dumps(summary, indent=2) + "\n", durable=True)
+    except OSError as error:
+        raise disk_trouble(error, folder, "write the trained model into") from error
