@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 Element: TypeAlias = int | tuple[int, ...]
 
-#: The most elements of a group: features hold every one of them, so more would be a mistake.
-MOST_ELEMENTS = 4096
+#: The most elements of a group: features hold every one of them, so more can only be a mistake.
+MOST_ELEMENTS = 1_000_000
 
 
 class Group(ABC):
