@@ -1,9 +1,10 @@
 # Two commands for a fresh clone: 'make demo' and 'make test'. Each sets up a local virtual environment when it is needed.
 PYTHON ?= python3
 VENV := .venv
+CONSTRAINTS := constraints.txt
 BIN := $(VENV)/bin
 
-.PHONY: demo test format bench clean
+.PHONY: demo test test-other-cpus test-lowest tests-alone format bench clean
 
 demo: $(VENV)/installed-train  ## run the main job on embedded data
 	$(BIN)/equicolor reproduce shapes3d --quick --folder demo
@@ -15,6 +16,19 @@ test: $(VENV)/installed-dev $(VENV)/networks  ## lint, layers, types, tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
 
+# PyTorch's kernels differ between CPUs, and so do their faults: what convolves and trains, as older CPUs compute it.
+TRAINS := tests/nn tests/models tests/train tests/experiments tests/test_cli.py
+CONVOLVES := tests/nn/test_strided.py tests/models/test_convolutions.py
+test-other-cpus: $(VENV)/installed-dev $(VENV)/networks  ## what trains, once more with AVX2 and with SSE 4.1 alone
+	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 $(BIN)/python -m pytest -n 2 $(TRAINS)
+	ONEDNN_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=default $(BIN)/python -m pytest -n 2 $(CONVOLVES)
+
+test-lowest:  ## the tests with the lowest versions that pyproject.toml allows; takes Python 3.10
+	$(MAKE) tests-alone VENV=.venv-lowest PYTHON=python3.10 CONSTRAINTS=constraints-lowest.txt
+
+tests-alone: $(VENV)/installed-dev $(VENV)/networks
+	$(BIN)/python -m pytest -n 2
+
 format: $(VENV)/installed-dev  ## mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -23,19 +37,19 @@ bench: $(VENV)/installed-train  ## speed, as ratios, in a minute or two; 'equico
 	$(BIN)/equicolor bench --quick
 
 clean:  ## remove the environment and what tools leave behind
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .venv-lowest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 
 # One stamp for each set of extras: an environment is installed anew only when what it is made of has changed.
-$(VENV)/installed-%: pyproject.toml constraints.txt
+$(VENV)/installed-%: pyproject.toml $(CONSTRAINTS)
 	@echo "Setting up $(VENV) with the extra '$*': once, a minute or two."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[$*]'
+	@PIP_CONSTRAINT=$(CONSTRAINTS) $(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
 # torchvision and timm, whose networks the tests convert, beside the environment and not in it: the wheel of torchvision
 # does not load beside a CPU build of torch, and some packages import it wherever they find it.
-$(VENV)/networks: constraints.txt | $(VENV)/installed-dev
+$(VENV)/networks: $(CONSTRAINTS) | $(VENV)/installed-dev
 	@rm -rf $@
-	@PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps \
+	@PIP_CONSTRAINT=$(CONSTRAINTS) $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps \
 	  --target $@ torchvision timm
 	@touch $@

@@ -8,17 +8,42 @@ from equicolor import algorithms, baselines, color, data, groups, measure, model
 from equicolor.convert import convert
 from equicolor.deploy import export_onnx, optimize_for_inference
 from equicolor.files import from_pretrained, push_to_hub, save_pretrained
-from equicolor.groups import Group, Hue, Luminance, Saturation, group
+from equicolor.groups import (
+    DAB,
+    Eosin,
+    Exposure,
+    Factor,
+    Gain,
+    Group,
+    Haematoxylin,
+    Hue,
+    Luminance,
+    Saturation,
+    Stain,
+    Temperature,
+    Tint,
+    group,
+    register_group,
+)
 from equicolor.measure import equivariance_error
 from equicolor.models import create_model, list_models, register_model
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "DAB",
+    "Eosin",
+    "Exposure",
+    "Factor",
+    "Gain",
     "Group",
+    "Haematoxylin",
     "Hue",
     "Luminance",
     "Saturation",
+    "Stain",
+    "Temperature",
+    "Tint",
     "algorithms",
     "baselines",
     "color",
@@ -36,6 +61,7 @@ __all__ = [
     "nn",
     "optimize_for_inference",
     "push_to_hub",
+    "register_group",
     "register_model",
     "save_pretrained",
     "testing",

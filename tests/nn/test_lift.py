@@ -126,3 +126,29 @@ def test_images_are_not_looked_at_where_they_have_no_values():
     torch.testing.assert_close(torch.jit.trace(lift, images)(images), expected)
     with FakeTensorMode():
         assert Lift("hue4")(torch.rand(2, 3, 4, 4)).shape == expected.shape
+
+
+def test_it_takes_as_many_channels_as_the_group_and_its_user_say():
+    assert Lift("exp3", in_channels=5)(torch.rand(2, 5, 4, 4)).shape == (6, 5, 4, 4)
+    assert Lift("exp3", mean=[0.5] * 4)(torch.rand(2, 4, 4, 4)).shape == (6, 4, 4, 4)
+    assert Lift(ec.Gain(3, direction=(0, 1)), mean=0.5)(torch.rand(2, 2, 4, 4)).shape == (6, 2, 4, 4)
+    assert repr(Lift("exp3", in_channels=5)) == "Lift(exp3, in_channels=5)"
+    with pytest.raises(ValueError, match=r"\(\*, 5, H, W\), got shape \(2, 3, 4, 4\)"):
+        Lift("exp3", in_channels=5)(torch.rand(2, 3, 4, 4))
+    with pytest.raises(ValueError, match=r"got shape \(2, 5, 4, 4\)"):
+        Lift("exp3")(torch.rand(2, 5, 4, 4))
+    with pytest.raises(ValueError, match="hue4 is for images of 3 channels, got in_channels=5"):
+        Lift("hue4", in_channels=5)
+    with pytest.raises(ValueError, match="mean takes one number or 5, one for each channel"):
+        Lift("exp3", mean=[0.5, 0.5], in_channels=5)
+    with pytest.raises(ValueError, match="positive whole number, got 0"):
+        Lift("exp3", in_channels=0)
+
+
+@pytest.mark.parametrize("name", ["temp3-tint3", "hema3-eosin2", "exp3(action=clamp)", "hue4+temp3"])
+def test_light_and_stain_are_lifted_in_channels_last_and_compiled(name):
+    images = torch.rand(2, 3, 8, 8).contiguous(memory_format=torch.channels_last)
+    lift = Lift(name, mean=0.5, std=0.25)
+    assert lift(images).is_contiguous(memory_format=torch.channels_last)
+    compiled = torch.compile(lift, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(images), lift(images))

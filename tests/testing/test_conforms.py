@@ -99,8 +99,8 @@ def test_what_reads_values_is_found_out():
     ("broken", "check"),
     [
         (lambda x, w: (x * w).detach(), "eager"),
-        (lambda x, w: x * w.float(), "double"),
-        (lambda x, w: (x * w.data).sum() + w.sum() * 0 + x * 0, "per-sample gradients"),
+        (lambda x, w: x.float() * w.float(), "double"),
+        (lambda x, w: x * w if x.amax().item() >= 0 else x, "per-sample gradients"),
         (lambda x, w: (x * w).view(x.shape[0], -1) if x.shape[0] else 1 / 0, "empty batch"),
     ],
 )

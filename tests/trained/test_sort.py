@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import equicolor as ec
@@ -27,6 +27,7 @@ def smooth(angles, hues, highest):
 
 
 @given(st.integers(3, 12), st.lists(st.floats(0, 359.9), min_size=1, max_size=6), st.integers(0, 99))
+@example(hues=10, angles=[269.9375], seed=0)  # close to where one band ends
 def test_the_place_is_exact_where_features_are_smooth(hues, angles, seed):
     torch.manual_seed(seed)
     angles = torch.tensor([0.0, *angles], dtype=torch.float64)

@@ -1,7 +1,8 @@
 """What a colour move does: pure functions of image tensors, which know nothing of groups or networks.
 
-Images are tensors ``(*, 3, H, W)`` holding RGB in [0, 1], in any floating dtype and on any device. Half precision is
-computed in float32 and rounded once. ``uint8`` images are accepted and divided by 255. Hue is in degrees throughout.
+Images are tensors ``(*, 3, H, W)`` holding RGB in [0, 1], in any floating dtype and on any device; light
+takes any number of channels. Half precision is computed in float32 and rounded once. ``uint8`` images are accepted and
+divided by 255. Hue is in degrees throughout.
 """
 
 from equicolor.color._hsl import (
@@ -10,14 +11,30 @@ from equicolor.color._hsl import (
     orbit,
     rgb_to_hsl,
     rgb_to_hsv,
+    shift_hsl,
     shift_luminance,
     shift_saturation,
 )
 from equicolor.color._hue import shift_hue
-from equicolor.color._images import Action, Shift, Space, as_images, check_action, check_range, check_space
+from equicolor.color._images import Action, Shift, Space, as_images, check_action, check_range, check_space, working
+from equicolor.color._light import (
+    EXPOSURE,
+    TEMPERATURE,
+    TINT,
+    light_orbit,
+    shift_exposure,
+    shift_light,
+    shift_temperature,
+    shift_tint,
+)
 from equicolor.color._rotation import rgb_rotation, rotate_rgb
+from equicolor.color._stain import STAINS, shift_stain, stain_concentrations, stain_orbit
 
 __all__ = [
+    "EXPOSURE",
+    "STAINS",
+    "TEMPERATURE",
+    "TINT",
     "Action",
     "Shift",
     "Space",
@@ -27,12 +44,22 @@ __all__ = [
     "check_space",
     "hsl_to_rgb",
     "hsv_to_rgb",
+    "light_orbit",
     "orbit",
     "rgb_rotation",
     "rgb_to_hsl",
     "rgb_to_hsv",
     "rotate_rgb",
+    "shift_exposure",
+    "shift_hsl",
     "shift_hue",
+    "shift_light",
     "shift_luminance",
     "shift_saturation",
+    "shift_stain",
+    "shift_temperature",
+    "shift_tint",
+    "stain_concentrations",
+    "stain_orbit",
+    "working",
 ]

@@ -7,12 +7,13 @@ moves are applied to it.
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from functools import reduce
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from equicolor.color._hue import CHANNEL_HUES, HueParts, hue_channel, hue_orbit, hue_parts, wrapped
+from equicolor.color._hue import CHANNEL_HUES, HueParts, hue_channel, hue_orbit, hue_parts, shift_hue, wrapped
 from equicolor.color._images import (
     Action,
     Shift,
@@ -21,6 +22,7 @@ from equicolor.color._images import (
     check_action,
     check_space,
     per_image,
+    rise_and_fall,
     where_exact,
     working,
 )
@@ -79,7 +81,7 @@ def shift_saturation(images: Tensor, shift: Shift, action: Action = "exact", spa
     >>> shift_saturation(pink, 0.5, action="clamp").flatten().tolist()
     [1.0, 0.0, 0.0]
     """
-    return _shift_part(images, "saturation", shift, action, space)
+    return shift_hsl(images, saturation=shift, saturation_action=action, space=space)
 
 
 def shift_luminance(images: Tensor, shift: Shift, action: Action = "exact", space: Space = "hsl") -> Tensor:
@@ -91,7 +93,53 @@ def shift_luminance(images: Tensor, shift: Shift, action: Action = "exact", spac
     >>> shift_luminance(grey, 0.25, action="clamp").flatten().tolist()
     [0.75, 0.75, 0.75]
     """
-    return _shift_part(images, "luminance", shift, action, space)
+    return shift_hsl(images, luminance=shift, luminance_action=action, space=space)
+
+
+def shift_hsl(
+    images: Tensor,
+    degrees: Shift = 0.0,
+    saturation: Shift = 0.0,
+    luminance: Shift = 0.0,
+    saturation_action: Action = "exact",
+    luminance_action: Action = "exact",
+    space: Space = "hsl",
+) -> Tensor:
+    """Hue, saturation and luminance moved at once: images are taken apart a single time.
+
+    Args:
+        images: RGB in [0, 1], ``(*, 3, H, W)``.
+        degrees, saturation, luminance: one shift for all images, or a tensor of one shift for each, ``(*,)``.
+        saturation_action, luminance_action, space: as for :func:`shift_saturation`.
+
+    >>> red = torch.tensor([1.0, 0.0, 0.0]).view(3, 1, 1)
+    >>> shift_hsl(red, degrees=120, luminance=0.25, luminance_action="clamp").flatten().tolist()
+    [0.5, 1.0, 0.5]
+    """
+    check_action(saturation_action)
+    check_action(luminance_action)
+    check_space(space)
+    images = as_images(images)
+    work = working(images)
+    turns = isinstance(degrees, Tensor) or degrees != 0
+    turned = shift_hue(work, degrees) if turns else work.clone()
+    by = [per_image(shift, work) if isinstance(shift, Tensor) else shift for shift in (saturation, luminance)]
+    if all(not isinstance(shift, Tensor) and shift == 0 for shift in by):
+        return turned.to(images.dtype)
+    parts = _split(work.clamp(0, 1), space)
+    red = shift_hue(_red(work).expand(*work.shape[:-3], -1, -1, -1), degrees) if turns else _red(work)
+    pure = _pure_hue(turned.clamp(0, 1), parts, red)
+    moved = _place(
+        pure,
+        _move(parts.saturation, by[0], saturation_action),
+        _move(parts.luminance, by[1], luminance_action),
+        space,
+    )
+    still = [shift == 0 for shift in by]
+    if False not in [mask for mask in still if isinstance(mask, bool)]:  # bit-exact where nothing but the hue moves
+        mask = reduce(torch.logical_and, [mask for mask in still if isinstance(mask, Tensor)])
+        moved = where_exact(mask, turned, moved, saturation, luminance)
+    return moved.to(images.dtype)
 
 
 def orbit(
@@ -111,6 +159,8 @@ def orbit(
     >>> orbit(torch.rand(5, 3, 8, 8), degrees=[0, 120, 240], saturation=[-1, 0, 1]).shape
     torch.Size([3, 3, 1, 5, 3, 8, 8])
     """
+    check_action(saturation_action)
+    check_action(luminance_action)
     images = as_images(images)
     work = working(images)
     still = all(s == 0 for s in (*saturation, *luminance))
@@ -119,7 +169,8 @@ def orbit(
     if still:
         return turned[:, None, None].expand(-1, len(saturation), len(luminance), *turned.shape[1:]).to(images.dtype)
     parts = _split(work, space)
-    pure = _pure_hue(turned, parts, degrees)[:, None, None]
+    red = hue_orbit(_red(work), degrees).view(len(degrees), *[1] * (work.dim() - 3), 3, 1, 1)
+    pure = _pure_hue(turned, parts, red)[:, None, None]
     saturations = torch.stack([_move(parts.saturation, s, saturation_action) for s in saturation])[:, None]
     luminances = torch.stack([_move(parts.luminance, s, luminance_action) for s in luminance])
     moved = _place(pure, saturations, luminances, space)
@@ -152,14 +203,16 @@ def _split(images: Tensor, space: Space) -> _Parts:
     return _Parts(smallest, chroma, grey, saturation, luminance)
 
 
-def _pure_hue(images: Tensor, parts: _Parts, degrees: Sequence[float] | None = None) -> Tensor:
-    """The fully saturated colour of each pixel's hue, smallest channel 0, largest 1; red, turned, for greys."""
-    red = images.new_zeros(3, 1, 1)
-    red[0] = 1
-    if degrees is not None:  # the leading axis of images is their orbit
-        red = hue_orbit(red, degrees).view(len(degrees), *[1] * (images.dim() - 4), 3, 1, 1)
+def _pure_hue(images: Tensor, parts: _Parts, red: Tensor) -> Tensor:
+    """The fully saturated colour of each pixel's hue, smallest channel 0, largest 1; ``red``, turned, for greys."""
     chroma = torch.where(parts.grey, 1.0, parts.chroma)
     return torch.where(parts.grey, red, (images - parts.smallest) / chroma)
+
+
+def _red(images: Tensor) -> Tensor:
+    red = images.new_zeros(3, 1, 1)
+    red[0] = 1
+    return red
 
 
 def _place(pure: Tensor, saturation: Tensor, luminance: Tensor, space: Space) -> Tensor:
@@ -170,24 +223,6 @@ def _place(pure: Tensor, saturation: Tensor, luminance: Tensor, space: Space) ->
     return luminance + (saturation * reach) * (pure - 0.5)
 
 
-def _shift_part(
-    images: Tensor, part: Literal["saturation", "luminance"], shift: Shift, action: Action, space: Space
-) -> Tensor:
-    """``images`` with one part moved and the others as they are; bit-exact where the shift is 0."""
-    images = as_images(images)
-    work = working(images)
-    by = per_image(shift, work) if isinstance(shift, Tensor) else shift
-    inside = work.clamp(0, 1)
-    parts = _split(inside, space)
-    there = parts._replace(**{part: _move(getattr(parts, part), by, action)})
-    moved = _place(_pure_hue(inside, parts), there.saturation, there.luminance, space)
-    if isinstance(by, Tensor) and isinstance(shift, Tensor):
-        moved = where_exact(by == 0, work, moved, shift)
-    elif by == 0:
-        moved = work.clone()
-    return moved.to(images.dtype)
-
-
 def _move(value: Tensor, shift: Shift, action: Action) -> Tensor:
     """``value`` in [0, 1] moved by ``shift``.
 
@@ -195,11 +230,12 @@ def _move(value: Tensor, shift: Shift, action: Action) -> Tensor:
     k = rise/fall and the larger of the two 1, no shift overflows; held at 80, where all is at the end, none underflows.
     The map has a pole close to [0, 1] where k is large or small, so what rounding left outside must be inside by now.
     """
-    check_action(action)
+    if not isinstance(shift, Tensor) and shift == 0:
+        return value
     if action == "clamp":
         return (value + shift).clamp(0, 1)
     if isinstance(shift, Tensor):
-        rise, fall = shift.clamp(-80, 0).exp(), (-shift).clamp(-80, 0).exp()
+        rise, fall = rise_and_fall(shift)
         return rise * value / (fall * (1 - value) + rise * value)
     up, down = math.exp(max(min(shift, 0.0), -80.0)), math.exp(max(min(-shift, 0.0), -80.0))
     return up * value / (down * (1 - value) + up * value)

@@ -14,17 +14,24 @@ Shift: TypeAlias = float | Tensor
 _RANGE_TOLERANCE = 1e-3
 
 
-def as_images(images: Tensor) -> Tensor:
-    """``images`` as a floating tensor ``(*, 3, H, W)``: uint8 is divided by 255, anything else is an error."""
+def as_images(images: Tensor, channels: int | None = 3) -> Tensor:
+    """``images`` as a floating tensor ``(*, C, H, W)``: uint8 is divided by 255, anything else is an error.
+
+    Args:
+        images: floats in [0, 1], or uint8 in [0, 255].
+        channels: how many are expected; None for any number.
+    """
+    what = "RGB images" if channels == 3 else "images"
+    expected = f"{what} (*, {channels or 'C'}, H, W)"
     if not isinstance(images, Tensor):
         raise TypeError(
-            f"expected a torch.Tensor of RGB images (*, 3, H, W), got {type(images).__name__}. "
+            f"expected a torch.Tensor of {expected}, got {type(images).__name__}. "
             "For a PIL image or an array: torch.from_numpy(numpy.array(image)).permute(2, 0, 1)."
         )
-    if images.dim() < 3 or images.shape[-3] != 3:
-        channels_last = images.dim() >= 3 and images.shape[-1] == 3
+    if images.dim() < 3 or (channels is not None and images.shape[-3] != channels):
+        channels_last = images.dim() >= 3 and images.shape[-1] == channels
         hint = " The channels come last here: move them with .movedim(-1, -3)." if channels_last else ""
-        raise ValueError(f"expected RGB images (*, 3, H, W), got shape {tuple(images.shape)}.{hint}")
+        raise ValueError(f"expected {expected}, got shape {tuple(images.shape)}.{hint}")
     if images.dtype == torch.uint8:
         return images.to(torch.get_default_dtype()) / 255
     if not images.is_floating_point():
@@ -60,6 +67,12 @@ def check_space(space: str) -> None:
     _check_choice("colour space", space, ("hsl", "hsv"))
 
 
+def rise_and_fall(shift: Tensor) -> tuple[Tensor, Tensor]:
+    """A factor e^shift as rise/fall, the larger of the two 1: held at e^80 and e^-80, it never over- or underflows."""
+    zero = shift.new_zeros(())  # minimum halves the gradient at a shift of 0, where clamp would count it twice
+    return torch.minimum(shift.clamp(min=-80), zero).exp(), torch.minimum((-shift).clamp(min=-80), zero).exp()
+
+
 def _check_choice(what: str, given: str, known: tuple[str, ...]) -> None:
     if given not in known:
         raise ValueError(f"unknown {what} {given!r}: expected one of {', '.join(map(repr, known))}")
@@ -71,17 +84,19 @@ def working(images: Tensor) -> Tensor:
 
 
 def per_image(shift: Tensor, images: Tensor) -> Tensor:
-    """A shift for each image, ready to broadcast against ``(*, 3, H, W)``."""
-    batch = images.shape[:-3]
-    if shift.dim() > 0 and tuple(shift.shape) != tuple(batch):
+    """A shift for each image, ready to broadcast against ``(*, C, H, W)``; one that is so already, ``(*, 1, 1, 1)``."""
+    batch = tuple(images.shape[:-3])
+    if tuple(shift.shape) == (*batch, 1, 1, 1):
+        return shift.to(images)
+    if shift.dim() > 0 and tuple(shift.shape) != batch:
         raise ValueError(
-            f"expected one shift, or one for each image {tuple(batch)}, got a tensor of shape {tuple(shift.shape)}"
+            f"expected one shift, or one for each image {batch}, got a tensor of shape {tuple(shift.shape)}"
         )
     return shift.to(images)[..., None, None, None]
 
 
-def where_exact(mask: Tensor, exact: Tensor, computed: Tensor, shift: Tensor) -> Tensor:
+def where_exact(mask: Tensor, exact: Tensor, computed: Tensor, *shifts: Shift) -> Tensor:
     """``exact`` where ``mask``, else ``computed``; a learned shift gets its gradient from ``computed`` everywhere."""
-    if shift.requires_grad:
+    if any(isinstance(shift, Tensor) and shift.requires_grad for shift in shifts):
         exact = exact.detach() + (computed - computed.detach())
     return torch.where(mask, exact, computed)

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from equicolor._tools.pictures import new_figure
-from equicolor.color import rotate_rgb
+from equicolor.color import Shift, rotate_rgb
 from equicolor.data import load
 from equicolor.experiments import Outcome, Record, Runner, Setting, Table, chosen_rows, register_experiment, rows_of
 from equicolor.experiments._tables import seeds_of
 from equicolor.experiments.shapes3d import QUICK, data_note
-from equicolor.groups import Element, Group, Hue
+from equicolor.groups import Factor, Group, Hue
 from equicolor.measure import equivariance_error
 
 if TYPE_CHECKING:
@@ -33,11 +33,13 @@ HUE_SHIFT, RGB_ROTATION = "hue shift", "RGB rotation"
 _PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 
 
-class RotatedRGB(Hue):
+class RotatedRGB(Factor):
     """The hues as CEConv means them: images are moved by its rotation of RGB, clamped into the cube."""
 
-    def act_on_images(self, element: Element, images: Tensor) -> Tensor:
-        return rotate_rgb(images, self.degrees(self._parts(element)[0]))
+    prefix, quantity, unit, period = "rgb", "RGB rotation", "°", 360.0
+
+    def move(self, images: Tensor, amount: Shift) -> Tensor:
+        return rotate_rgb(images, float(amount))
 
 
 #: Networks and the colour moves that each is measured under: CEConv under its own, too.

@@ -1,4 +1,4 @@
-"""Which colour moves there are: finite groups of them, their products and names, and their actions.
+"""Which colour moves there are: the contract of a factor, families, products, names.
 
 A group here is a small immutable value, ``Hue(4)`` or ``Hue(4) * Saturation(3)``, whose ``str`` is its name and reads
 back through :func:`group`. Its elements are integers, or tuples of them for a product: ``i`` stands for the i-th
@@ -8,9 +8,34 @@ said in :mod:`equicolor.color`; what networks do with groups, further up.
 """
 
 from equicolor.groups._factor import Factor
+from equicolor.groups._family import Family
 from equicolor.groups._group import Element, Group
 from equicolor.groups._hsl import DEFAULT_STEP, Hue, Luminance, Saturation
-from equicolor.groups._names import group
+from equicolor.groups._light import Exposure, Gain, Light, Temperature, Tint
+from equicolor.groups._names import group, register_group, registered_factors
 from equicolor.groups._product import Product
+from equicolor.groups._stain import DAB, Eosin, Haematoxylin, Stain
 
-__all__ = ["DEFAULT_STEP", "Element", "Factor", "Group", "Hue", "Luminance", "Product", "Saturation", "group"]
+__all__ = [
+    "DAB",
+    "DEFAULT_STEP",
+    "Element",
+    "Eosin",
+    "Exposure",
+    "Factor",
+    "Family",
+    "Gain",
+    "Group",
+    "Haematoxylin",
+    "Hue",
+    "Light",
+    "Luminance",
+    "Product",
+    "Saturation",
+    "Stain",
+    "Temperature",
+    "Tint",
+    "group",
+    "register_group",
+    "registered_factors",
+]

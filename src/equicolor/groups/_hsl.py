@@ -1,17 +1,63 @@
 """The paper's groups: shifts of hue, saturation and luminance."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, ClassVar
 
+from torch import Tensor
+
 from equicolor import color
-from equicolor.color import Action, Space
+from equicolor.color import Shift, Space
+from equicolor.groups._actions import ActionFactor
 from equicolor.groups._factor import Factor
+from equicolor.groups._family import Family
 
 #: The default step of each action: 0.1 as in the paper; in logits, what moves a half-saturated colour about as far.
 DEFAULT_STEP: dict[str, float] = {"clamp": 0.1, "exact": 0.4}
+
+
+class _HSL(Family):
+    """Hue, saturation and luminance, which an image is taken apart into once for all moves."""
+
+    def check(self, factors: Sequence[Factor]) -> None:
+        super().check(factors)
+        if len({factor.space for factor in factors if isinstance(factor, _Translations)}) > 1:
+            names = "-".join(factor.name for factor in factors)
+            raise ValueError(f"the factors of a product must share one colour space, got {names}")
+
+    def orbit(self, factors: Sequence[Factor], images: Tensor, amounts: Sequence[Sequence[float]]) -> Tensor:
+        orbit = color.orbit(images, **_moves(factors, amounts))
+        present = [("degrees", "saturation", "luminance").index(_argument(factor)) for factor in factors]
+        return orbit.permute(*present, *(axis for axis in range(orbit.dim()) if axis not in present)).reshape(
+            *map(len, amounts), *images.shape
+        )
+
+    def move(self, factors: Sequence[Factor], images: Tensor, amounts: Sequence[Shift]) -> Tensor:
+        return color.shift_hsl(images, **_moves(factors, amounts))
+
+    def domain(self, factors: Sequence[Factor], noise: Tensor) -> Tensor:
+        """Any hue; where there are windows, middling saturation and luminance, so that nothing clips."""
+        if all(factor.closes for factor in factors):
+            return noise
+        scale, base = noise.new_tensor([360.0, 0.2, 0.2]), noise.new_tensor([0.0, 0.4, 0.4])
+        return color.hsl_to_rgb(base.view(3, 1, 1) + scale.view(3, 1, 1) * noise)
+
+
+def _argument(factor: Factor) -> str:
+    """What the functions of :mod:`equicolor.color` call it."""
+    return "degrees" if factor.closes else factor.quantity
+
+
+def _moves(factors: Sequence[Factor], amounts: Sequence[Any]) -> dict[str, Any]:
+    moves: dict[str, Any] = {}
+    for factor, amount in zip(factors, amounts, strict=True):
+        moves[_argument(factor)] = amount
+        if isinstance(factor, _Translations):
+            moves |= {f"{factor.quantity}_action": factor.action, "space": factor.space}
+    return moves
+
+
+HSL = _HSL("HSL")
 
 
 @dataclass(frozen=True)
@@ -23,12 +69,10 @@ class Hue(Factor):
     """
 
     prefix: ClassVar[str] = "hue"
-    axis: ClassVar[int] = 0
-    closes: ClassVar[bool] = True
-    n: int
-
-    def __post_init__(self) -> None:
-        self._check_order()
+    quantity: ClassVar[str] = "hue"
+    unit: ClassVar[str] = "°"
+    period: ClassVar[float] = 360.0
+    family: ClassVar[Family] = HSL
 
     @property
     def step(self) -> float:
@@ -37,56 +81,25 @@ class Hue(Factor):
 
     def degrees(self, element: int) -> float:
         """The hue shift of an element, in [0, 360); exact wherever it is a whole number."""
-        return 360.0 * (element % self.n) / self.n
+        return self.amount(element)
 
-    @property
-    def name(self) -> str:
-        return f"hue{self.n}"
-
-    def describe_part(self, part: int) -> str:
-        return f"hue +{self.degrees(part):g}°"
-
-    def moves(self, parts: Sequence[int]) -> dict[str, Any]:
-        return {"degrees": [self.degrees(part) for part in parts]}
+    def move(self, images: Tensor, amount: Shift) -> Tensor:
+        return color.shift_hue(images, amount)
 
 
 @dataclass(frozen=True)
-class _Translations(Factor):
+class _Translations(ActionFactor):
     """A window of ``n`` elements of (ℤ, +), around 0: what saturation and luminance have in common."""
 
-    closes: ClassVar[bool] = False
-    _quantity: ClassVar[str]
-    n: int
-    step: float = None  # type: ignore[assignment]  # set by the action
-    action: Action = "exact"
+    default_steps: ClassVar[dict[str, float]] = DEFAULT_STEP
+    default_reaches: ClassVar[dict[str, float]] = {"clamp": 0.5, "exact": 1.2}
+    shift_options: ClassVar[dict[str, Any]] = {"action": "clamp"}  # the paper's
+    family: ClassVar[Family] = HSL
     space: Space = "hsl"
 
     def __post_init__(self) -> None:
-        self._check_order()
-        color.check_action(self.action)
         color.check_space(self.space)
-        step = DEFAULT_STEP[self.action] if self.step is None else self.step
-        if isinstance(step, bool) or not isinstance(step, Real) or not (0 < step < math.inf):
-            raise ValueError(f"{type(self).__name__} takes a positive finite step, got {step!r}")
-        object.__setattr__(self, "step", float(step))
-
-    @property
-    def name(self) -> str:
-        special = []
-        if self.step != DEFAULT_STEP[self.action]:
-            special.append(f"step={self.step!r}")
-        if self.action != "exact":
-            special.append(f"action={self.action}")
-        if self.space != "hsl":
-            special.append(f"space={self.space}")
-        return f"{self.prefix}{self.n}" + (f"({','.join(special)})" if special else "")
-
-    def describe_part(self, part: int) -> str:
-        return f"{self._quantity} {self.step * part:+g}"
-
-    def moves(self, parts: Sequence[int]) -> dict[str, Any]:
-        shifts = [self.step * part for part in parts]
-        return {self._quantity: shifts, f"{self._quantity}_action": self.action, "space": self.space}
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
@@ -106,8 +119,11 @@ class Saturation(_Translations):
     """
 
     prefix: ClassVar[str] = "sat"
-    axis: ClassVar[int] = 1
-    _quantity: ClassVar[str] = "saturation"
+    quantity: ClassVar[str] = "saturation"
+    family: ClassVar[Family] = HSL
+
+    def move(self, images: Tensor, amount: Shift) -> Tensor:
+        return color.shift_saturation(images, amount, self.action, self.space)
 
 
 @dataclass(frozen=True)
@@ -119,5 +135,8 @@ class Luminance(_Translations):
     """
 
     prefix: ClassVar[str] = "lum"
-    axis: ClassVar[int] = 2
-    _quantity: ClassVar[str] = "luminance"
+    quantity: ClassVar[str] = "luminance"
+    family: ClassVar[Family] = HSL
+
+    def move(self, images: Tensor, amount: Shift) -> Tensor:
+        return color.shift_luminance(images, amount, self.action, self.space)

@@ -1,20 +1,78 @@
-"""Groups by name."""
+"""Groups by name, and the factors that have one."""
 
 import re
+from collections.abc import Mapping
 from functools import reduce
+from types import MappingProxyType
+from typing import TypeVar
 
 from equicolor.groups._factor import Factor
-from equicolor.groups._group import Group
+from equicolor.groups._group import MOST_ELEMENTS, Group
 from equicolor.groups._hsl import Hue, Luminance, Saturation
+from equicolor.groups._light import Exposure, Gain, Temperature, Tint
+from equicolor.groups._stain import DAB, Eosin, Haematoxylin
+from equicolor.groups._write import read_arguments
 
-_FACTORS: dict[str, type[Factor]] = {factor.prefix: factor for factor in (Hue, Saturation, Luminance)}
-_FACTOR_NAME = re.compile(r"(?P<prefix>[a-z]+)(?P<n>\d+)(?:\((?P<arguments>[^()]*)\))?")
+_FACTORS: dict[str, type[Factor]] = {}
+_FACTOR_NAME = re.compile(r"(?P<prefix>[a-z]+)(?P<n>[0-9]+)(?:\((?P<arguments>[^()]*)\))?")
+_PREFIX = re.compile("[a-z]+")
+#: Other things that are named like groups: the baseline of :func:`equicolor.create_model`.
+_TAKEN = ("ceconv",)
+
+F = TypeVar("F", bound=type[Factor])
+
+
+def register_group(kind: F) -> F:
+    """Makes a factor known by its ``prefix``: to :func:`group`, and so to cards, recipes, shifts, jitter and curves.
+
+    Args:
+        kind: a class derived from :class:`Factor`. It is returned, so this can be written above it as a decorator.
+
+    Raises:
+        TypeError: it is no factor, or does not say all that a factor must.
+        ValueError: the prefix is not of lower-case letters, or belongs to another.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, Factor)):
+        raise TypeError(f"register_group takes a class derived from equicolor.Factor, got {kind!r}")
+    for attribute in ("prefix", "quantity", "unit"):
+        if not isinstance(getattr(kind, attribute, None), str):
+            raise TypeError(
+                f"{kind.__name__} must say its {attribute}, in a string, got {getattr(kind, attribute, None)!r}"
+            )
+    missing = sorted(getattr(kind, "__abstractmethods__", ()))
+    if missing:
+        raise TypeError(f"{kind.__name__} must define {', '.join(missing)}")
+    if not _PREFIX.fullmatch(kind.prefix):
+        raise ValueError(
+            f"the prefix of {kind.__name__} must be of lower-case letters a to z alone, got {kind.prefix!r}"
+        )
+    known = _FACTORS.get(kind.prefix, kind)
+    same = (known.__module__, known.__qualname__) == (kind.__module__, kind.__qualname__)  # defined once more
+    if kind.prefix in _TAKEN or not same:
+        raise ValueError(f"the prefix {kind.prefix!r} is taken, by {known.__name__ if not same else 'a baseline'}")
+    _FACTORS[kind.prefix] = kind
+    return kind
+
+
+def registered_factors() -> Mapping[str, type[Factor]]:
+    """The factors that have a name, by prefix.
+
+    >>> list(registered_factors())[:3]
+    ['hue', 'sat', 'lum']
+    """
+    return MappingProxyType(_FACTORS)
+
+
+for _kind in (Hue, Saturation, Luminance, Temperature, Tint, Exposure, Gain, Haematoxylin, Eosin, DAB):
+    register_group(_kind)
 
 
 def group(name: str | Group) -> Group:
-    """The group of this name: ``"hue4"``, ``"sat3"``, ``"hue4-sat3"``, ``"hue3-sat3(step=0.05,action=clamp)-lum3"``.
+    """The group of this name: ``"hue4"``, ``"hue4-sat3"``, ``"temp3-tint3"``, ``"sat3(step=0.05,action=clamp)-lum3"``.
 
-    ``str`` of a group gives such a name back. A group is returned as it is.
+    Factors of one family are joined by ``-``. Factors of several families do not commute, and are joined by ``+`` in
+    the order in which they act, ``"hue4+temp3"``: see :meth:`Group.then`. ``str`` of a group gives such a name back. A
+    group is returned as it is.
 
     >>> from equicolor.groups import Hue, Saturation
     >>> group("hue4-sat3") == Hue(4) * Saturation(3)
@@ -24,36 +82,40 @@ def group(name: str | Group) -> Group:
         return name
     if not isinstance(name, str):
         raise TypeError(f"expected a group or its name, such as 'hue4', got {name!r}")
-    factors, position = list[Group](), 0
+    stages: list[list[Group]] = [[]]
+    position = 0
     while True:
         match = _FACTOR_NAME.match(name, position)
         if not match or match["prefix"] not in _FACTORS:
             raise _unknown(name)
-        factors.append(_factor(match, name))
+        stages[-1].append(_factor(match, name))
         position = match.end()
         if position == len(name):
-            return reduce(lambda left, right: left * right, factors)
-        if name[position] != "-":
+            products = [reduce(lambda left, right: left * right, stage) for stage in stages]
+            return reduce(lambda first, second: first.then(second), products)
+        if name[position] not in "-+":
             raise _unknown(name)
+        if name[position] == "+":
+            stages.append([])
         position += 1
 
 
 def _factor(match: re.Match[str], name: str) -> Factor:
-    arguments: dict[str, object] = {}
-    for argument in filter(None, (match["arguments"] or "").split(",")):
-        key, _, value = argument.partition("=")
-        if match["prefix"] == "hue" or key not in ("step", "action", "space"):
-            raise _unknown(name)
-        try:
-            arguments[key] = float(value) if key == "step" else value
-        except ValueError:
-            raise ValueError(f"the step in group name {name!r} is no number: {value!r}") from None
-    return _FACTORS[match["prefix"]](int(match["n"]), **arguments)  # type: ignore[call-arg]
+    kind = _FACTORS[match["prefix"]]
+    if len(match["n"].lstrip("0")) > len(str(MOST_ELEMENTS)):
+        raise ValueError(f"a group takes at most {MOST_ELEMENTS} elements, got {name[:80]!r}")
+    arguments = read_arguments(kind, match["arguments"], name) if match["arguments"] is not None else {}
+    try:
+        return kind(int(match["n"]), **arguments)
+    except TypeError as error:
+        raise ValueError(f"unknown group {name!r}: {error}") from None
 
 
 def _unknown(name: str) -> ValueError:
+    known = ", ".join(f"{prefix}N" for prefix in _FACTORS)
     return ValueError(
-        f"unknown group {name!r}. A name is one or more of hueN, satN and lumN joined by '-', with N elements each, "
-        "such as 'hue4', 'sat3', 'lum3', 'hue4-sat3'; sat and lum take arguments: "
-        "'sat3(step=0.05,action=clamp,space=hsv)'."
+        f"unknown group {name[:80]!r}. A name is one or more of {known}, with N elements each, joined by '-', such as "
+        "'hue4', 'hue4-sat3', 'temp3-tint3', or by '+' where they do not commute, 'hue4+temp3'; most take arguments: "
+        "'sat3(step=0.05,action=clamp,space=hsv)'. A group of your own is known once the file that registers it was "
+        "imported."
     )

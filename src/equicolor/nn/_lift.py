@@ -19,8 +19,8 @@ _FIRST_CHECKS = 2
 class Lift(nn.Module):
     """Applies every colour move of the group to a batch of images, then normalises: the paper's lifting layer.
 
-    ``(B, 3, H, W)``, RGB in [0, 1] or uint8, to ``(G·B, 3, H, W)``, group-major. Normalisation stands after the lift,
-    since the colour move of a normalised image is meaningless.
+    ``(B, C, H, W)``, in [0, 1] or uint8, to ``(G·B, C, H, W)``, group-major; RGB, unless the group is for others.
+    Normalisation stands after the lift, since the colour move of a normalised image is meaningless.
 
     Values outside [0, 1] and NaN raise a ValueError. On the CPU every batch is checked. On an accelerator, where a look
     at the values would stall the queue, calls 1, 2, 4, 8, … are. Where there are no values to look at, nothing is
@@ -29,6 +29,8 @@ class Lift(nn.Module):
     Args:
         group: a group or its name.
         mean, std: of each channel, or one number for all; subtracted and divided by after the lift.
+        in_channels: of the images, for groups that take any number of them; by default as many as mean and std have,
+            or 3.
 
     >>> Lift("hue4")(torch.rand(2, 3, 8, 8)).shape
     torch.Size([8, 3, 8, 8])
@@ -44,14 +46,16 @@ class Lift(nn.Module):
         std: float | Sequence[float] = 1.0,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
+        in_channels: int | None = None,
     ) -> None:
         super().__init__()
         self.group = as_group(group)
-        mean, std = _channels("mean", mean), _channels("std", std)
+        self.in_channels = channels = _count(self.group, in_channels, mean, std)
+        mean, std = _channels("mean", mean, channels), _channels("std", std, channels)
         if min(std) <= 0:
             raise ValueError(f"std must be positive, got {std}")
-        self.register_buffer("mean", torch.tensor(mean, device=device, dtype=dtype).view(3, 1, 1))
-        self.register_buffer("std", torch.tensor(std, device=device, dtype=dtype).view(3, 1, 1))
+        self.register_buffer("mean", torch.tensor(mean, device=device, dtype=dtype).view(channels, 1, 1))
+        self.register_buffer("std", torch.tensor(std, device=device, dtype=dtype).view(channels, 1, 1))
         self._calls = 0
 
     @property
@@ -64,8 +68,10 @@ class Lift(nn.Module):
     @leaf
     def forward(self, images: Tensor) -> Tensor:
         self._check(images)
+        if isinstance(images, Tensor) and images.dim() == 4 and images.shape[1] != self.in_channels:
+            color.as_images(images, self.in_channels)  # says what is wrong
         if isinstance(images, Tensor) and images.dtype == torch.uint8:
-            images = color.as_images(images).to(self.mean.dtype)
+            images = color.as_images(images, self.in_channels).to(self.mean.dtype)
         lifted = self.group.lift(images)
         if is_channels_last(images):
             lifted = lifted.contiguous(memory_format=torch.channels_last)
@@ -82,14 +88,26 @@ class Lift(nn.Module):
             color.check_range(images)
 
     def extra_repr(self) -> str:
+        about = str(self.group) if self.in_channels == 3 else f"{self.group}, in_channels={self.in_channels}"
         if not self.normalizes:
-            return str(self.group)
+            return about
         mean, std = (tuple(round(value, 4) for value in buffer.flatten().tolist()) for buffer in (self.mean, self.std))
-        return f"{self.group}, mean={mean}, std={std}"
+        return f"{about}, mean={mean}, std={std}"
 
 
-def _channels(what: str, value: float | Sequence[float]) -> list[float]:
-    values = [value] * 3 if isinstance(value, Real) else list(value)  # type: ignore[arg-type]
-    if len(values) != 3:
-        raise ValueError(f"{what} takes one number or three, for red, green and blue, got {value!r}")
+def _count(group: Group, given: int | None, *values: float | Sequence[float]) -> int:
+    """How many channels the images have: as the group says, as is given, or as mean and std have it."""
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
+        raise ValueError(f"in_channels must be a positive whole number, got {given!r}")
+    if given is not None and group.channels not in (None, given):
+        raise ValueError(f"{group} is for images of {group.channels} channels, got in_channels={given}")
+    lengths = [None if isinstance(value, Real) else len(value) for value in values]  # type: ignore[arg-type]
+    return next((count for count in (group.channels, given, *lengths) if count is not None), 3)
+
+
+def _channels(what: str, value: float | Sequence[float], count: int) -> list[float]:
+    values = [value] * count if isinstance(value, Real) else list(value)  # type: ignore[arg-type]
+    if len(values) != count:
+        names = "three, for red, green and blue" if count == 3 else f"{count}, one for each channel"
+        raise ValueError(f"{what} takes one number or {names}, got {value!r}")
     return [float(v) for v in values]

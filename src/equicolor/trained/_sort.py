@@ -226,10 +226,9 @@ def _crest(alignments: Tensor, place: Tensor, reach: float) -> tuple[Tensor, Ten
     curve = around @ angles.cos().sum(-1).T * (2 / n)
     if not len(frequencies):
         return torch.zeros(len(place), dtype=torch.float64), around[:, 0]
-    best = curve.argmax(1)
-    inside = best.clamp(1, 2 * _GRID - 1)
+    inside = curve.argmax(1).clamp(1, 2 * _GRID - 1)
     left, middle, right = (curve.gather(1, (inside + side)[:, None])[:, 0] for side in (-1, 0, 1))
-    # The crest of the parabola through the highest point of the grid and its neighbours, unless that is an edge.
+    # The crest of the parabola through the highest point of the grid and its neighbours, or what of it is within reach.
     bend = (left - 2 * middle + right).clamp(max=-torch.finfo(torch.float64).tiny)
-    crest = ((left - right) / (2 * bend)).clamp(-0.5, 0.5)
-    return offsets[best] + torch.where(best == inside, crest, 0.0) * reach / _GRID, curve.amax(1)
+    crest = ((left - right) / (2 * bend)).clamp(-1, 1)
+    return offsets[inside] + crest * reach / _GRID, curve.amax(1)

@@ -406,3 +406,21 @@ def test_values_that_overshoot_by_rounding_stay_in_the_cube_under_exact_moves(pi
     lifted = ec.group(f"{name}(step={abs(shift)})").lift(image[None])
     assert lifted.min() >= -1e-6
     assert lifted.max() <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("shift", [shift_saturation, shift_luminance])
+def test_a_learned_shift_of_nothing_has_the_right_gradient(shift):
+    images = torch.rand(2, 3, 3, 3, dtype=torch.float64).mul(0.8).add(0.1)
+    amounts = torch.zeros(2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda by: shift(images, by), amounts)
+
+
+def test_hue_saturation_and_luminance_at_once_are_one_after_the_other(dtype):
+    images = torch.rand(4, 3, 4, 4, dtype=dtype)
+    hue, sat, lum = (scale * torch.randn(4, dtype=dtype) for scale in (90, 0.5, 0.5))
+    for action in ("exact", "clamp"):
+        together = color.shift_hsl(images, hue, sat, lum, action, action)
+        expected = shift_luminance(shift_saturation(images, sat, action), lum, action)
+        torch.testing.assert_close(together, shift_hue(expected, hue), rtol=0, atol=1e-5)
+    moved = color.shift_hsl(images, hue, torch.zeros(4, dtype=dtype), luminance=0.0)
+    assert torch.equal(moved, shift_hue(images, hue))

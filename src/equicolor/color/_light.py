@@ -1,0 +1,138 @@
+"""Light: what another lamp, white balance or exposure does to colours, channel by channel.
+
+``exact`` adds to the logit of each channel, which is the map x ↦ kx/(1 + (k-1)x) with k = e^s: a true action of
+(ℝ^C, +) on images of C channels. It is undone by the opposite shift, keeps [0, 1], and black and white stay what they
+are. In the dark it is the gain k, close to white its mirror image. ``clamp`` is that gain everywhere, min(kx, 1), as in
+a camera (von Kries): what it clips is lost.
+
+The named directions are at right angles to each other. Shifts are in logits (``exact``) or natural logarithms of a gain
+(``clamp``; one stop is 0.69). What a shift of 1 does to a mid grey of 0.5, exactly:
+
+    temperature   (1, 0, -1)       red to 0.73, blue to 0.27: warmer
+    tint          (-½, 1, -½)      green to 0.73, red and blue to 0.38: greener
+    exposure      (1, 1, 1)        all to 0.73: brighter
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from equicolor.color._images import (
+    Action,
+    Shift,
+    as_images,
+    check_action,
+    per_image,
+    rise_and_fall,
+    where_exact,
+    working,
+)
+
+#: How far each of red, green and blue moves under a shift of 1.
+TEMPERATURE, TINT, EXPOSURE = (1.0, 0.0, -1.0), (-0.5, 1.0, -0.5), (1.0, 1.0, 1.0)
+
+
+def shift_temperature(images: Tensor, shift: Shift, action: Action = "exact") -> Tensor:
+    """Warmer light (more red, less blue) for a positive shift, cooler for a negative one.
+
+    Args:
+        images: RGB in [0, 1], ``(*, 3, H, W)``.
+        shift: one shift for all images, or a tensor of one shift for each, ``(*,)``; the unit is explained above.
+        action: ``"exact"``, a true action of (ℝ, +), or ``"clamp"``, the gain of a camera, which forgets what it clips.
+
+    >>> grey = torch.full((3, 1, 1), 0.5)
+    >>> shift_temperature(grey, 1.0).flatten().tolist()
+    [0.7310585975646973, 0.5, 0.2689414322376251]
+    """
+    return _along(images, shift, TEMPERATURE, action)
+
+
+def shift_tint(images: Tensor, shift: Shift, action: Action = "exact") -> Tensor:
+    """Greener light for a positive shift, more magenta for a negative one. Arguments as :func:`shift_temperature`'s.
+
+    >>> grey = torch.full((3, 1, 1), 0.5)
+    >>> [round(value, 2) for value in shift_tint(grey, 1.0).flatten().tolist()]
+    [0.38, 0.73, 0.38]
+    """
+    return _along(images, shift, TINT, action)
+
+
+def shift_exposure(images: Tensor, shift: Shift, action: Action = "exact") -> Tensor:
+    """More light for a positive shift, less for a negative one; for images of any number of channels.
+
+    Args:
+        images: in [0, 1], ``(*, C, H, W)``.
+        shift, action: as for :func:`shift_temperature`.
+
+    >>> dark = torch.full((5, 1, 1), 0.25)
+    >>> shift_exposure(dark, 0.6931472, action="clamp").flatten().tolist()  # by one stop
+    [0.5, 0.5, 0.5, 0.5, 0.5]
+    """
+    return _along(images, shift, None, action)
+
+
+def shift_light(images: Tensor, shifts: Sequence[float] | Tensor, action: Action = "exact") -> Tensor:
+    """Each channel moved by a shift of its own, in one pass: what all changes of light come down to.
+
+    Args:
+        images: in [0, 1], ``(*, C, H, W)``.
+        shifts: C numbers for all images, or a tensor of C numbers for each, ``(*, C)``.
+        action: as for :func:`shift_temperature`.
+
+    >>> shift_light(torch.full((2, 1, 1), 0.5), [0.0, 50.0]).flatten().tolist()
+    [0.5, 1.0]
+    """
+    check_action(action)
+    images = as_images(images, channels=None)
+    work = working(images)
+    given = shifts if isinstance(shifts, Tensor) else work.new_tensor([float(shift) for shift in shifts])
+    channels = images.shape[-3]
+    if tuple(given.shape) not in ((channels,), (*images.shape[:-3], channels)):
+        raise ValueError(
+            f"expected a shift for each of {channels} channels, or so many for each image "
+            f"{(*images.shape[:-3], channels)}, got shape {tuple(given.shape)}"
+        )
+    by = given.to(work)[..., None, None]
+    return where_exact(by == 0, work, _moved(work, by, action), given).to(images.dtype)
+
+
+def light_orbit(images: Tensor, shifts: Sequence[Sequence[float]], action: Action = "exact") -> Tensor:
+    """``images`` under each of several :func:`shift_light`: ``(len(shifts), *, C, H, W)``.
+
+    Args:
+        images: in [0, 1], ``(*, C, H, W)``.
+        shifts: C numbers for each element of the result.
+        action: as for :func:`shift_temperature`.
+    """
+    check_action(action)
+    images = as_images(images, channels=None)
+    still = [place for place, shift in enumerate(shifts) if not any(shift)]
+    if len(still) == len(shifts):
+        return images.expand(len(shifts), *images.shape)
+    work = working(images)
+    by = work.new_tensor(shifts).view(len(shifts), *[1] * (work.dim() - 3), -1, 1, 1)
+    moved = _moved(work, by, action)
+    for place in still:  # bit-exact where nothing moves
+        moved[place] = work
+    return moved.to(images.dtype)
+
+
+def _along(images: Tensor, shift: Shift, direction: Sequence[float] | None, action: Action) -> Tensor:
+    """Every channel moved by ``shift`` times its part of ``direction``; all alike without one."""
+    images = as_images(images, channels=None if direction is None else len(direction))
+    direction = (1.0,) * images.shape[-3] if direction is None else direction
+    if not isinstance(shift, Tensor):
+        return shift_light(images, [shift * part for part in direction], action)
+    by = per_image(shift, working(images)).flatten(-3)
+    return shift_light(images, by * by.new_tensor(direction), action)
+
+
+def _moved(images: Tensor, shifts: Tensor, action: Action) -> Tensor:
+    """``images`` moved by shifts that broadcast against them."""
+    images = images.clamp(0, 1)  # the map has a pole close to [0, 1], where rounding may have left a value
+    if action == "clamp":
+        return (shifts.clamp(-80, 40).exp() * images).clamp(max=1)  # so that no gradient overflows
+    rise, fall = rise_and_fall(shifts)
+    risen = rise * images
+    return risen / torch.addcmul(risen, fall, 1 - images)
