@@ -29,7 +29,6 @@ def greet(name: str, *, times: int = 1) -> None:
 @pytest.fixture
 def outside(monkeypatch):
     """What a test registers is forgotten after it."""
-    list_commands()
     for name in ("_COMMANDS", "_PLACES"):
         monkeypatch.setattr(_registry, name, dict(getattr(_registry, name)))
 
@@ -68,6 +67,16 @@ def test_a_broken_plugin_is_named(outside, tmp_path, monkeypatch, capsys):
     plug_in(tmp_path, monkeypatch, "1 / 0")
     assert main(["models"]) == 1
     assert "the plugin greetings cannot be imported: division by zero" in capsys.readouterr().err
+
+
+def test_a_parameter_without_a_type_is_refused(outside):
+    def greet(name): ...
+
+    def greet_later(name: "str"): ...
+
+    for function in (greet, greet_later):
+        with pytest.raises(TypeError, match=f"name of the command '{function.__name__}' has no type that can be read"):
+            register_command()(function)
 
 
 def test_two_commands_cannot_have_one_name(outside):

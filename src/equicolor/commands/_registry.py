@@ -1,12 +1,8 @@
 """Which commands there are: the functions in the files of this package, and those that others register."""
 
-import pkgutil
+import inspect
 from collections.abc import Callable
-from functools import cache
-from importlib import import_module
 from typing import TypeAlias, TypeVar
-
-import equicolor.commands
 
 Command: TypeAlias = Callable[..., object]
 C = TypeVar("C", bound=Command)
@@ -29,6 +25,7 @@ def register_command(place: int = 1000) -> Callable[[C], C]:
 
     Raises:
         ValueError: there is another command of this name.
+        TypeError: a parameter has no type.
 
     Example::
 
@@ -42,6 +39,12 @@ def register_command(place: int = 1000) -> Callable[[C], C]:
         name = function.__name__
         if name in _COMMANDS:
             raise ValueError(f"there is a command {name!r} already, of {_COMMANDS[name].__module__}")
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.annotation is parameter.empty or isinstance(parameter.annotation, str):
+                raise TypeError(
+                    f"{parameter.name} of the command {name!r} has no type that can be read: write one, and not as a "
+                    "text, which 'from __future__ import annotations' makes of it too"
+                )
         _COMMANDS[name], _PLACES[name] = function, place
         return function
 
@@ -50,12 +53,4 @@ def register_command(place: int = 1000) -> Callable[[C], C]:
 
 def list_commands() -> dict[str, Command]:
     """The commands by name, in the order of ``equicolor --help``."""
-    _read_package()
     return {name: _COMMANDS[name] for name in sorted(_COMMANDS, key=lambda name: (_PLACES[name], name))}
-
-
-@cache
-def _read_package() -> None:
-    """Imports all files of this package: those of commands register them."""
-    for module in pkgutil.iter_modules(equicolor.commands.__path__):
-        import_module(f"equicolor.commands.{module.name}")
