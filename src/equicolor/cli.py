@@ -90,7 +90,7 @@ def make_parser(jsonargparse: Any) -> Any:
         text = require("docstring_parser", "the command line").parse(command.__doc__ or "")
         examples = "".join(f"\n  {line}" for e in text.examples for line in (e.description or "").splitlines())
         body = "\n\n".join(filter(None, (text.short_description, text.long_description)))
-        subparser = jsonargparse.ArgumentParser(description=body, epilog=f"example:{examples}", **options)
+        subparser = jsonargparse.ArgumentParser(description=body, epilog=examples and f"example:{examples}", **options)
         _add_arguments(subparser, command, {each.arg_name: each.description or "" for each in text.params})
         subparser.add_argument("--debug", action="store_true", help="show the traceback of an error")
         subcommands.add_subcommand(name, subparser, help=text.short_description)
@@ -102,7 +102,7 @@ def _add_arguments(parser: Any, command: Command, helps: dict[str, str]) -> None
     for name, parameter in inspect.signature(command).parameters.items():
         several, kind, default = parameter.annotation == Sequence[str], _kind(parameter.annotation), parameter.default
         required = default is parameter.empty
-        options: dict[str, Any] = {"help": helps[name].replace("\n", " "), "type": _READ.get(kind, kind)}
+        options: dict[str, Any] = {"help": helps.get(name, "").replace("\n", " "), "type": _READ.get(kind, kind)}
         if several:
             options |= {"type": str, "nargs": "+", "default": [] if required else list(default)}
         elif not required:
