@@ -24,3 +24,10 @@ def test_a_contact_sheet_holds_the_images_in_their_order():
     assert (flat == 200).sum() == 64
     assert (sheet[:, 190, 0] == 10).sum() == 64
     assert np.flatnonzero(flat == 90)[0] < np.flatnonzero(flat == 200)[0]
+
+
+def test_the_axis_of_a_curve_is_what_is_shifted_in_its_unit():
+    assert plot_curve("hue", {0.0: 0.1}).axes[0].get_xlabel() == "hue shift in °"
+    light = plot_curve("temp", {-1.0: 0.1, 1.0: 0.2}, order=3).axes[0]
+    assert light.get_xlabel() == "temperature shift"
+    assert len(light.lines) == 1  # the error need not repeat at the elements of a window

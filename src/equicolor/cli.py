@@ -4,6 +4,7 @@ What a user can get wrong ends in one line on stderr and an exit code: 2 for a c
 one that fails, 130 for Ctrl-C. ``--debug`` shows the traceback instead.
 """
 
+import importlib
 import inspect
 import os
 import re
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in given
     try:
         jsonargparse = require("jsonargparse", "the command line")
+        _import_plugins()
         try:
             function, keywords = _parsed(jsonargparse, given)
         except jsonargparse.ArgumentError as error:
@@ -53,6 +55,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _failed(_explained(error), 130 if type(error).__name__ == "StoppedError" else 1)
     return 0
+
+
+def _import_plugins() -> None:
+    """Imports the modules that EQUICOLOR_PLUGINS names: those that register groups of a user's own, say."""
+    names = [name for name in os.environ.get("EQUICOLOR_PLUGINS", "").split(",") if name]
+    if names:
+        sys.path.insert(0, os.getcwd())
+    try:
+        for name in names:
+            importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"EQUICOLOR_PLUGINS names {name!r}, which cannot be imported: {error}") from None
 
 
 def _parsed(jsonargparse: Any, arguments: list[str]) -> tuple[Callable[..., object], dict[str, Any]]:

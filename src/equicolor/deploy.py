@@ -14,6 +14,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from equicolor._wrapped import unwrapped
 from equicolor.convert import Converted
+from equicolor.nn import Lift
 from equicolor.nn._base import GroupConvBase
 from equicolor.nn._computed import why_computed
 
@@ -77,10 +78,10 @@ def _settle(model: nn.Module, images: Tensor) -> None:
 def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int | tuple[int, int]) -> Path:
     """Writes ``model`` as an ONNX file, the lift inside, for images of this size in batches of any.
 
-    The file takes one input ``images``, float32 RGB in [0, 1] ``(batch, 3, H, W)``, and gives one output ``logits``. It
-    computes in float32, whatever the precision of the model. The filters of each convolution are a constant of its own,
-    as ``onnxruntime.quantization`` expects. The file appears under its name only when it is complete; more than 1.5 GB
-    of weights go into a second one beside it, ``*.onnx.data``.
+    The file takes one input ``images``, float32 in [0, 1] ``(batch, C, H, W)``, RGB unless the network is for other
+    channels, and gives one output ``logits``. It computes in float32, whatever the precision of the model. The filters
+    of each convolution are a constant of its own, as ``onnxruntime.quantization`` expects. The file appears under its
+    name only when it is complete; more than 1.5 GB of weights go into a second one beside it, ``*.onnx.data``.
 
     Args:
         model: any network; it is exported as :func:`optimize_for_inference` makes it, and left as it is.
@@ -97,7 +98,8 @@ def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int 
     # Before norms are folded and filters transformed: that is then done in float32 too.
     network = _copy(unwrapped(model)).float().eval()
     device = next((parameter.device for parameter in network.parameters()), None)
-    images = torch.rand(2, 3, height, width, dtype=torch.float32, device=device)
+    lifts = (module.in_channels for module in network.modules() if isinstance(module, Lift))
+    images = torch.rand(2, next(lifts, 3), height, width, dtype=torch.float32, device=device)
     with torch.no_grad():
         network(images)  # says what is wrong with the size, if anything is, better than a tracer
     program = torch.onnx.export(

@@ -11,7 +11,7 @@ from equicolor.color import hsl_to_rgb, rgb_to_hsl
 from equicolor.data import load
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Row, Setting, Table, Value
 from equicolor.experiments.trajectories import rows as digits_rows
-from equicolor.groups import Group, Hue
+from equicolor.groups import Factor, Group, Hue
 from equicolor.plots import contact_sheet, new_figure
 from equicolor.sorting import HuePositions, fine_features, hue_factor, hue_positions, layer_features, penultimate_map
 from equicolor.train import Recipe
@@ -158,10 +158,13 @@ def _measured(found: HuePositions, hue: Tensor, colourful: Tensor) -> dict[str, 
     }
 
 
-def _bands(found: HuePositions, hues: Hue) -> list[tuple[str, list[int]]]:
+def _bands(found: HuePositions, hues: Factor) -> list[tuple[str, list[int]]]:
     """The images of each band in their order, and at last those without hue."""
     order, grey = found.order.tolist(), found.degrees.isnan().tolist()
-    bands = [(f"{hues.degrees(k):g}°", [i for i in order if found.band[i] == k and not grey[i]]) for k in hues.offsets]
+    bands = [
+        (f"{hues.amount(k):g}{hues.unit}", [i for i in order if found.band[i] == k and not grey[i]])
+        for k in hues.offsets
+    ]
     return [*bands, ("no hue", [i for i in order if grey[i]])]
 
 

@@ -9,7 +9,7 @@ from equicolor.models._kit import Kit
 
 
 class Model(nn.Module):
-    """A network of the zoo: ``(B, 3, H, W)``, RGB in [0, 1] or uint8, to logits.
+    """A network of the zoo: ``(B, C, H, W)``, RGB or more in [0, 1] or uint8, to logits.
 
     Attributes:
         group: what it is equivariant to; None for a conventional network, ``Hue(n)`` for CEConv.

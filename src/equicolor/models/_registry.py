@@ -44,9 +44,10 @@ def create_model(
     std: Channels = 1.0,
     algorithm: Choice = "auto",
     rescale: bool = False,
+    in_channels: int | None = None,
     **options: Any,
 ) -> Model:
-    """A network of the zoo, with fresh weights. It takes RGB in [0, 1] and returns logits.
+    """A network of the zoo, with fresh weights. It takes images in [0, 1], RGB unless otherwise said; returns logits.
 
     Args:
         name: one of :func:`list_models`.
@@ -60,6 +61,8 @@ def create_model(
             equivariant.
         algorithm: how group convolutions are computed, see :class:`equicolor.nn.GroupConv2d`.
         rescale: make up for the edges of a truncated group, see :class:`equicolor.nn.GroupConv2d`.
+        in_channels: of the images; by default 3, or as many as the group, or mean and std, are for. Others than 3 go
+            with groups that take them, such as ``"exp3"``, and with none.
         options: the network's own: ``bias`` of z2cnn, ``stem`` and ``group_stages`` of the ResNets, ``kernel_size`` of
             the segmenter.
 
@@ -76,8 +79,8 @@ def create_model(
         if option not in known:
             raise TypeError(
                 f"{name} has no option {option!r}. Its own are {', '.join(known)}; those of every model are group, "
-                "num_classes, width, mean, std, algorithm and rescale."
+                "num_classes, width, mean, std, algorithm, rescale and in_channels."
             )
     if num_classes is not None:
         options["num_classes"] = num_classes
-    return _MODELS[name](make_kit(group, width, mean, std, algorithm, rescale), **options)
+    return _MODELS[name](make_kit(group, width, mean, std, algorithm, rescale, in_channels), **options)
