@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 from hypothesis import example, given
-from hypothesis import example, strategies as st
+from hypothesis import strategies as st
 
 import equicolor as ec
 from equicolor.data import load
