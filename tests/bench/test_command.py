@@ -43,7 +43,14 @@ def test_one_command_measures_all_parts_and_writes_json_and_a_plot(tmp_path, cap
     with Image.open(tmp_path / "out" / "cost.png") as picture:
         assert np.asarray(picture.convert("L")).std() > 5
     printed = capsys.readouterr()
-    for words in ("z2cnn, training step", "z2cnn, inference", "auto against", "Lift to hue4", "Load, augment and lift"):
+    for words in (
+        "z2cnn, training step",
+        "z2cnn, inference",
+        "auto against",
+        "Lift to hue4",
+        "Lift, one element",
+        "Load, augment and lift",
+    ):
         assert words in printed.out
     assert "This was the quick version" in printed.out
     assert "bench.json" in printed.err
