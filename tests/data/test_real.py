@@ -56,7 +56,14 @@ def test_real_cifar10_is_read_from_parquet(tmp_path: Path) -> None:
 
 @needs("malaria")
 def test_real_malaria_cells_are_cut_by_stain_and_by_slide() -> None:
-    counts = {"blue_train": [4226, 2995], "blue_test": [1032, 706], "pink": [7632, 9790], "between": [889, 288]}
+    counts = {
+        "train": [11099, 10567],
+        "test": [2680, 3212],
+        "blue_train": [4226, 2995],
+        "blue_test": [1032, 706],
+        "pink": [7632, 9790],
+        "between": [889, 288],
+    }
     for split, expected in counts.items():
         cells = load("malaria", ROOT, split, in_memory=False)
         assert cells.labels.bincount().tolist() == expected

@@ -136,6 +136,8 @@ register_data_set(
         "NIH malaria cells, parasitized or not; splits by the stain of the slides, a fifth of which is held out",
         read,
         {
+            "train": Split("all", 21_666, {"held_out": (0,)}),
+            "test": Split("all", 5_892, {"held_out": (1,)}),
             "blue_train": _split(7_221, "blue", 0),
             "blue_test": _split(1_738, "blue", 1),
             "pink_train": _split(13_336, "pink", 0),
@@ -144,7 +146,6 @@ register_data_set(
             "blue": _split(8_959, "blue"),
             "pink": _split(17_422, "pink"),
             "between": _split(1_177, "between"),
-            "all": Split("all", 27_558),
         },
         image_size=64,
         folder="malaria",
