@@ -6,7 +6,18 @@ import torch
 
 import equicolor as ec
 from equicolor import algorithms, group
-from equicolor.algorithms import Algorithm, cyclic, direct, edge_scales, fast, filter_bank, truncated
+from equicolor.algorithms import (
+    Algorithm,
+    blocks,
+    cyclic,
+    direct,
+    edge_scales,
+    fast,
+    filter_bank,
+    inner,
+    taps,
+    truncated,
+)
 from equicolor.nn import GroupConv2d
 from equicolor.nn._combine import combine, unstack
 
@@ -73,11 +84,38 @@ def test_the_filter_bank_is_circulant_for_hue_and_banded_for_saturation():
     assert filter_bank(ec.Saturation(3)) == ((1, 2, None), (0, 1, 2), (None, 0, 1))
 
 
+@pytest.mark.parametrize("window", ["zero", "rescale", "replicate", "valid"])
+@pytest.mark.parametrize("name", [*NAMES, "sat7", "hue2-sat5", "temp3-tint5"])
+def test_fast_sums_the_blocks_of_every_window(name, window):
+    on = ec.group(name)
+    expected = np.zeros((len(blocks(on, window)), on.order, taps(on, window)))
+    for g, row in enumerate(blocks(on, window)):
+        for h, filters in enumerate(row):
+            expected[g, h, list(filters)] = edge_scales(on)[g] if window == "rescale" else 1
+    np.testing.assert_allclose(tensor(fast(on, window)), expected, atol=5e-15)
+
+
+def test_windows_differ_in_what_the_edge_sees():
+    on = ec.Saturation(3)
+    assert blocks(on, "zero") == (((1,), (2,), ()), ((0,), (1,), (2,)), ((), (0,), (1,)))
+    assert blocks(on, "replicate") == (((0, 1), (2,), ()), ((0,), (1,), (2,)), ((), (0,), (1, 2)))
+    assert blocks(on, "valid") == (((0,), (1,), (2,)),)
+    assert blocks(ec.Hue(3), "valid") == blocks(ec.Hue(3))
+
+
+@pytest.mark.parametrize(("name", "left"), [("sat7", "sat5"), ("lum2", "lum2"), ("hue4-sat4", "hue4-sat2")])
+def test_what_a_valid_convolution_leaves_is_a_smaller_window_of_the_same_step(name, left):
+    assert inner(ec.group(name)) == ec.group(left)
+    stepped = inner(ec.Saturation(5, step=0.3))
+    assert (stepped.order, stepped.amount(1)) == (3, 0.3)
+    assert fast(ec.Saturation(7), "valid").rank == cyclic(7).rank == 10
+
+
 def test_edges_of_a_truncated_group_are_scaled_up():
     assert edge_scales(ec.Hue(3)) == (1, 1, 1)
     assert edge_scales(ec.Saturation(3)) == (1.5, 1, 1.5)
     assert edge_scales(ec.group("hue2-sat3")) == (1.5, 1, 1.5, 1.5, 1, 1.5)
-    plain, scaled = tensor(fast(ec.Saturation(3))), tensor(fast(ec.Saturation(3), rescale=True))
+    plain, scaled = tensor(fast(ec.Saturation(3))), tensor(fast(ec.Saturation(3), "rescale"))
     np.testing.assert_allclose(scaled, plain * np.array([1.5, 1, 1.5])[:, None, None], atol=1e-15)
 
 

@@ -6,24 +6,32 @@ rank R computes it as
     y = C · [ (A x) ⊛ (B w) ]
 
 with three small constant matrices A, B (R × n) and C (n × R), where ⊛ stands for R independent ordinary convolutions.
-What the convolutions themselves do (stride, dilation, grouping, transposition) does not matter to it. With as many
+What the convolutions themselves do (stride, dilation, grouping, transposition) does not matter to it. Where a factor is
+a window, a :data:`Window` says what its convolution takes for the elements outside. With as many
 parameters as an ordinary network, which is a width divided by √n, it costs R/n times that network's multiplications:
 n times for the direct way of rank n², less than 1.5 times for :func:`cyclic`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import product
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from equicolor.groups import Factor, Group
+from equicolor.groups import Factor, Group, Product
 
 Matrix = tuple[tuple[float, ...], ...]
 _Array = npt.NDArray[np.float64]
+
+#: What stands outside a window: ``"zero"``; ``"rescale"``, zero too, made up for by :func:`edge_scales`;
+#: ``"replicate"``, the element at the edge. Or nothing is asked of it, ``"valid"``: results are those of the
+#: :func:`inner` elements alone.
+Window: TypeAlias = Literal["zero", "rescale", "replicate", "valid"]
+#: How many elements a filter spans where it need not span the whole window.
+_VALID_TAPS = 3
 
 
 @dataclass(frozen=True)
@@ -51,16 +59,20 @@ class Algorithm:
         )
 
 
-def fast(group: Group, rescale: bool = False) -> Algorithm:
+def fast(group: Group, window: Window = "zero") -> Algorithm:
     """The algorithm of lowest rank known here: the product of :func:`cyclic` and :func:`truncated` of the factors.
+
+    For other windows than those padded with zeros, of :func:`replicated` or :func:`valid` instead of the latter.
 
     >>> from equicolor.groups import group
     >>> [fast(group(name)).rank for name in ("hue3", "hue4", "hue12", "sat3", "hue4-sat3")]
     [4, 5, 17, 5, 25]
+    >>> fast(group("sat5"), "valid").rank
+    7
     """
-    algorithm = _fast(group)
-    if not rescale:
-        return algorithm
+    if window != "rescale":
+        return _fast(group, window)
+    algorithm = _fast(group, "zero")
     scales = np.array(edge_scales(group))[:, None]
     return Algorithm(algorithm.feature, algorithm.filter, _matrix(scales * np.array(algorithm.inverse)))
 
@@ -91,17 +103,76 @@ def direct(group: Group) -> Algorithm:
     )
 
 
-@lru_cache
 def filter_bank(group: Group) -> tuple[tuple[int | None, ...], ...]:
     """The filter that takes element h of the input to element g of the output: ``bank[g][h]``, None for zero."""
-    bank = np.zeros((1, 1), dtype=np.int64)
+    return tuple(tuple(filters[0] if filters else None for filters in row) for row in blocks(group))
+
+
+@lru_cache
+def blocks(group: Group, window: Window = "zero") -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The filters whose sum takes element h of the input to element g of the output: ``blocks[g][h]``.
+
+    >>> from equicolor.groups import group
+    >>> blocks(group("sat3"), "replicate")[0]  # the first element sees itself in the place of what is missing
+    ((0, 1), (2,), ())
+    """
+    rows: tuple[tuple[tuple[int, ...], ...], ...] = (((0,),),)
     for factor in group.factors:
-        places = {offset: place for place, offset in enumerate(factor.offsets)}
-        own = np.array([[places.get(factor.reduce(h - g), -1) for h in factor.offsets] for g in factor.offsets])
-        both = bank[:, None, :, None] * factor.order + own[None, :, None, :]
-        outside = (bank < 0)[:, None, :, None] | (own < 0)[None, :, None, :]
-        bank = np.where(outside, -1, both).reshape(len(bank) * factor.order, -1)
-    return tuple(tuple(None if place < 0 else place for place in row) for row in bank.tolist())
+        count, own = taps(factor, window), _blocks(factor, window)
+        rows = tuple(
+            tuple(tuple(a * count + b for a in left for b in right) for left in row for right in own_row)
+            for row in rows
+            for own_row in own
+        )
+    return rows
+
+
+def _blocks(factor: Factor, window: Window) -> list[list[list[int]]]:
+    outputs = inner(factor).factors[0].offsets if window == "valid" else factor.offsets
+    places = {offset: place for place, offset in enumerate(factor.offsets)}
+    own: list[list[list[int]]] = [[[] for _ in factor.offsets] for _ in outputs]
+    for row, g in zip(own, outputs, strict=True):
+        for tap, offset in enumerate(_reached(factor, window)):
+            h = factor.reduce(g + offset)
+            if window == "replicate" and not factor.closes:
+                h = min(max(h, factor.offsets[0]), factor.offsets[-1])
+            if h in places:
+                row[places[h]].append(tap)
+    return own
+
+
+def _reached(factor: Factor, window: Window) -> tuple[int, ...]:
+    """The offsets h-g that a filter has a tap for."""
+    if factor.closes or window != "valid":
+        return factor.offsets
+    reach = _VALID_TAPS // 2 if factor.order >= _VALID_TAPS else 0
+    return tuple(range(-reach, reach + 1))
+
+
+def taps(group: Group, window: Window = "zero") -> int:
+    """How many filters there are: one for each element, or for each that a valid convolution reaches.
+
+    >>> from equicolor.groups import group
+    >>> taps(group("sat5")), taps(group("sat5"), "valid")
+    (5, 3)
+    """
+    return math.prod(len(_reached(factor, window)) for factor in group.factors)
+
+
+def inner(group: Group) -> Group:
+    """The group that a valid convolution leaves: windows lose the element at either end, down to one or two.
+
+    >>> from equicolor.groups import group
+    >>> str(inner(group("hue4-sat5")))
+    'hue4-sat3'
+    """
+
+    def smaller(factor: Factor) -> Factor:
+        return factor if factor.closes else replace(factor, n=factor.n - 2 * (len(_reached(factor, "valid")) // 2))
+
+    if isinstance(group, Factor):
+        return smaller(group)
+    return Product(tuple(tuple(map(smaller, stage)) for stage in group.stages))
 
 
 @lru_cache
@@ -151,10 +222,40 @@ def truncated(m: int) -> Algorithm:
 
 
 @lru_cache
-def _fast(group: Group) -> Algorithm:
+def valid(n: int, count: int) -> Algorithm:
+    """Correlation of n elements with filters of an odd ``count`` of taps where all fall inside: n-count+1 elements.
+
+    In the cyclic group of order n only the others, which are left out, would wrap around.
+    """
+    around, reach = cyclic(n), count // 2
+    return Algorithm(
+        around.feature,
+        _matrix(np.array(around.filter)[:, np.arange(-reach, reach + 1) % n]),
+        _matrix(np.array(around.inverse)[reach : n - reach]),
+    )
+
+
+@lru_cache
+def replicated(m: int) -> Algorithm:
+    """As :func:`truncated`, but with the elements at the edges outside the window: valid on the window padded so."""
+    before, wide = (m - 1) // 2, 2 * m - 1
+    around, padding = cyclic(wide), np.eye(m)[np.clip(np.arange(wide) - before, 0, m - 1)]
+    return Algorithm(
+        _matrix(np.array(around.feature) @ padding),
+        _matrix(np.array(around.filter)[:, np.arange(-before, m // 2 + 1) % wide]),
+        _matrix(np.array(around.inverse)[before : before + m]),
+    )
+
+
+@lru_cache
+def _fast(group: Group, window: Window) -> Algorithm:
     def of(factor: Factor) -> Algorithm:
         if factor.closes:
             return cyclic(factor.order)
+        if window == "valid":
+            return valid(factor.order, taps(factor, window))
+        if window == "replicate":
+            return replicated(factor.order)
         # Of a window of two, three pairs of elements are not zero, where a circle of three takes four products.
         return direct(factor) if factor.order == 2 else truncated(factor.order)
 

@@ -71,3 +71,33 @@ def test_rescaling_reaches_the_group_convolutions_and_nothing_else():
     for group in (None, "ceconv3"):
         with pytest.raises(ValueError, match="rescale=True is for the edges of a truncated group"):
             ec.create_model("z2cnn", group, rescale=True)
+
+
+def test_windows_and_pooling_are_options_of_every_network():
+    for name in ("z2cnn", "resnet18"):
+        model = ec.create_model(name, "sat3", window="replicate", reduce="mean")
+        assert {layer.window for layer in model.modules() if isinstance(layer, ec.nn.GroupConv2d)} == {"replicate"}
+        assert [layer.reduce for layer in model.modules() if isinstance(layer, ec.nn.GroupPool)] == ["mean"]
+        assert str(ec.create_model(**model.config)) == str(model)
+    with pytest.raises(ValueError, match="window='replicate' is for the edges of a truncated group"):
+        ec.create_model("z2cnn", None, window="replicate")
+    with pytest.raises(ValueError, match="reduce='mean' is for pooling over a group"):
+        ec.create_model("z2cnn", None, reduce="mean")
+
+
+def test_a_window_that_shrinks_is_pooled_over_while_three_elements_are_left():
+    model = ec.create_model("z2cnn", "temp7-tint7", 2, window="valid")
+    convolutions = [layer for layer in model.modules() if isinstance(layer, ec.nn.GroupConv2d)]
+    assert [str(layer.out_group) for layer in convolutions] == ["temp5-tint5", "temp3-tint3"]
+    (pool,) = (layer for layer in model.modules() if isinstance(layer, ec.nn.GroupPool))
+    assert str(pool.group) == "temp3-tint3"
+    assert model(torch.rand(2, 3, 32, 32)).shape == (2, 2)
+    assert str(ec.create_model(**model.config)) == str(model)
+    assert 0.85 < model.num_parameters / ec.create_model("z2cnn", None, 2).num_parameters < 1.15
+
+
+def test_a_window_that_cannot_shrink_or_a_network_that_does_not_is_refused():
+    with pytest.raises(ValueError, match=r"windows of 5 elements at least, such as 'sat5'.*got sat3"):
+        ec.create_model("z2cnn", "sat3", window="valid")
+    with pytest.raises(ValueError, match="ResNet takes no window='valid'"):
+        ec.create_model("resnet18", "sat5", window="valid")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 import equicolor as ec
-from equicolor.nn import GroupConv2d, GroupConvTranspose2d
+from equicolor.nn import GroupConv2d, GroupConvTranspose2d, Lift
 from zoo import relative
 
 #: Relative disagreement that rounding explains.
@@ -67,7 +67,7 @@ def test_fast_and_direct_agree_forward_and_backward(layer, data):
         "dilation": draw(st.integers(1, 2)),
         "groups": groups,
         "bias": draw(st.booleans()),
-        "rescale": draw(st.booleans()),
+        "window": draw(st.sampled_from(["zero", "rescale", "replicate", "valid"])),
     }
     if layer is GroupConv2d:
         options["padding_mode"] = draw(st.sampled_from(["zeros", "reflect", "replicate", "circular"]))
@@ -102,6 +102,61 @@ def test_it_is_equivariant_to_hue(layer, name, dtype):
 @pytest.mark.parametrize("name", ["sat3", "lum5", "hue3-sat3"])
 def test_it_is_equivariant_to_truncated_groups_where_the_edge_cannot_be_seen(layer, name, dtype):
     ec.testing.assert_equivariant(layer(name, 4, 6, 3, dtype=dtype), name)
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_valid_convolution_leaves_out_the_ends_of_windows_and_nothing_else(layer):
+    made = layer("hue2-sat5", 4, 6, 3, window="valid")
+    assert str(made.out_group) == "hue2-sat3"
+    assert made.weight.shape[1] == (2 * 3 * 4 if layer is GroupConv2d else 2 * 3 * 6)
+    assert made(torch.randn(2 * 10, 4, 5, 5)).shape[:2] == (2 * 6, 6)
+    assert str(layer("sat2", 4, 6, 3, window="valid").out_group) == "sat2"  # where three taps do not fit, one does
+
+
+@pytest.mark.parametrize("name", ["sat9", "temp9", "hue3-sat9", "temp9-tint9"])
+def test_several_valid_convolutions_together_are_equivariant_on_the_overlap(name, dtype):
+    layers, group = [Lift(name, dtype=dtype)], ec.group(name)
+    for channels in (3, 4, 4):
+        layers.append(GroupConv2d(group, channels, 4, 3, window="valid", dtype=dtype))
+        group = layers[-1].out_group
+        layers += [nn.BatchNorm2d(4, dtype=dtype), nn.ReLU()]
+    assert group.order == ec.group(name.replace("9", "3")).order
+    errors = ec.equivariance_error(nn.Sequential(*layers), torch.rand(2, 3, 8, 8, dtype=dtype), group)
+    assert len(errors) == group.order
+    assert errors.max() < 10 * CLOSE[dtype]
+
+
+@pytest.mark.parametrize("window", ["zero", "rescale", "replicate"])
+def test_several_convolutions_that_make_up_what_is_outside_are_not(window):
+    layers = [Lift("sat5"), *(GroupConv2d("sat5", 3, 3, 3, window=window) for _ in range(3))]
+    errors = ec.equivariance_error(nn.Sequential(*layers), torch.rand(2, 3, 8, 8), "sat5")
+    assert errors[ec.group("sat5").index(1)] > 1e-3
+
+
+def test_replicated_edges_are_those_of_a_padded_window():
+    layer = GroupConv2d("sat3", 2, 4, 1, window="replicate")
+    wide = GroupConv2d("sat5", 2, 4, 1, window="valid")
+    wide.load_state_dict(layer.state_dict())
+    x = torch.randn(3, 2, 4, 4)
+    torch.testing.assert_close(layer(x), wide(x[[0, 0, 1, 2, 2]]))
+
+
+def test_of_a_constant_feature_replicating_and_only_replicating_keeps_all_elements_alike():
+    constant = torch.rand(1, 2, 4, 4).repeat(3, 1, 1, 1)
+    spread = {
+        window: GroupConv2d("sat3", 2, 4, 3, window=window)(constant).std(0).max().item()
+        for window in ("zero", "rescale", "replicate")
+    }
+    assert spread["replicate"] < 1e-6 < min(spread["zero"], spread["rescale"])
+
+
+def test_an_unknown_window_is_refused():
+    with pytest.raises(
+        ValueError, match="unknown window 'wrap': expected one of 'zero', 'rescale', 'replicate', 'valid'"
+    ):
+        GroupConv2d("sat3", 2, 4, 3, window="wrap")
+    with pytest.raises(ValueError, match="rescale=True says window='rescale', got window='valid' beside it"):
+        GroupConv2d("sat3", 2, 4, 3, rescale=True, window="valid")
 
 
 def test_of_order_one_it_is_an_ordinary_convolution():

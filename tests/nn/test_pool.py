@@ -15,9 +15,10 @@ def test_it_pools_over_the_group(name, dtype):
         elements = features.view(group.order, 2, *shape)
         assert torch.equal(GroupPool(group)(features), elements.amax(0))
         torch.testing.assert_close(GroupPool(group, "mean")(features), elements.mean(0))
+        torch.testing.assert_close(GroupPool(group, "logsumexp")(features), elements.exp().mean(0).log())
 
 
-@pytest.mark.parametrize("reduce", ["max", "mean"])
+@pytest.mark.parametrize("reduce", ["max", "mean", "logsumexp"])
 @pytest.mark.parametrize("name", ["hue3", "lum3", "hue3-sat3"])
 def test_it_is_invariant(name, reduce):
     ec.testing.assert_equivariant(GroupPool(name, reduce), name)
@@ -36,7 +37,7 @@ def test_empty_batches_pool_to_empty_batches():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="'max' or 'mean', got 'sum'"):
+    with pytest.raises(ValueError, match="'max', 'mean' or 'logsumexp', got 'sum'"):
         GroupPool("hue4", "sum")
     with pytest.raises(ValueError, match=r"hue4.*\(6, 5\)"):
         GroupPool("hue4")(torch.rand(6, 5))

@@ -25,7 +25,7 @@ def test_a_run_leaves_everything_needed_to_understand_and_repeat_it(whole):
     recorded = json.loads((whole.folder / "data.json").read_text())
     assert recorded["training"]["train"]["count"] == 96
     assert recorded["testing"]["test_b"]["classes"] == list("0123456789")
-    assert whole.results["test_b"].keys() == {"loss", "error"}
+    assert whole.results["test_b"].keys() == {"loss", "error", "balanced_error"}
     assert whole == Run.read(whole.folder)
 
 

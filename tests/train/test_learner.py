@@ -5,7 +5,7 @@ import torch
 
 from equicolor.data import Batch
 from equicolor.train import ImageData, Learner
-from equicolor.train._learner import MeanLoss, new_optimizer
+from equicolor.train._learner import BalancedAccuracy, MeanLoss, new_optimizer
 from runs import SMALL
 from without_float64 import DEVICE, WithoutFloat64
 
@@ -97,3 +97,14 @@ def test_training_needs_no_float64_on_the_device(data):
         assert loss.device.type == DEVICE
         for place in ("in training", "on test_b"):
             assert there.take(place) == pytest.approx(here.take(place), rel=1e-3)
+
+
+def test_balanced_accuracy_is_the_mean_over_the_classes_that_are_there():
+    metric = BalancedAccuracy(3)
+    logits = torch.eye(3)[torch.tensor([0, 0, 0, 1, 1, 2])]
+    metric.update(logits[:3], torch.tensor([0, 0, 1]))
+    metric.update(logits[3:], torch.tensor([0, 0, 1]))  # class 2 is predicted and never there
+    assert float(metric.compute()) == pytest.approx((2 / 4 + 0 / 2) / 2)
+    metric.reset()
+    metric.update(logits, torch.tensor([0, 0, 0, 1, 1, 2]))
+    assert float(metric.compute()) == 1

@@ -14,16 +14,19 @@ from typing import Any, Literal, TypeAlias
 
 from torch import nn
 
+from equicolor import algorithms
 from equicolor._tools.strided import without_strided_points
 from equicolor.baselines import CEConv2d, CEConvLift, CEConvTranspose2d
 from equicolor.groups import Exposure, Group, Hue
 from equicolor.groups import group as as_group
-from equicolor.nn import Choice, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
+from equicolor.nn import Choice, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift, Reduce, Window
 
 Width: TypeAlias = Literal["paper", "fast"] | int
 Channels: TypeAlias = float | Sequence[float]
 Maker: TypeAlias = Callable[..., nn.Module]
 
+#: So many elements of a window at least are left to pool over.
+_LEAST_POOLED = 3
 _CECONV_NAME = re.compile(r"ceconv(\d+)")
 
 
@@ -66,6 +69,19 @@ class Kit:
             return [max(8, 8 * math.floor(width / 8 + 0.5)) for width in narrowed]
         return [max(1, int(width)) for width in narrowed]
 
+    def behind(self, convolution: nn.Module) -> "tuple[Kit, list[nn.Module]]":
+        """The kit for what stands behind a convolution, and the layers that lead there.
+
+        A valid convolution leaves smaller windows. Where another would leave too little of one to pool over, pooling
+        comes at once, and what follows is conventional. Otherwise nothing changes.
+        """
+        group = getattr(convolution, "out_group", self.group)
+        if self.config["window"] != "valid" or group is None:
+            return self, []
+        if all(factor.closes or factor.order >= _LEAST_POOLED for factor in algorithms.inner(group).factors):
+            return _group_kit(group, self.config, self.config["in_channels"]), []
+        return _conventional_kit(self.config, self.config["in_channels"]), [GroupPool(group, self.config["reduce"])]
+
 
 def make_kit(
     group: Group | str | None = None,
@@ -74,22 +90,32 @@ def make_kit(
     std: Channels = 1.0,
     algorithm: Choice = "auto",
     rescale: bool = False,
+    window: Window = "zero",
+    reduce: Reduce = "max",
     in_channels: int | None = None,
 ) -> Kit:
     """The kit for a group or its name, for ``"ceconvN"``, or for a conventional network: None."""
     if width not in ("paper", "fast") and not (type(width) is int and width >= 1):
         raise ValueError(f"width must be 'paper', 'fast' or the first width as a positive number, got {width!r}")
-    config = {"width": width, "mean": _plain(mean), "std": _plain(std), "algorithm": algorithm, "rescale": rescale}
+    config: dict[str, Any] = {"width": width, "mean": _plain(mean), "std": _plain(std), "algorithm": algorithm}
+    config |= {"rescale": rescale, "window": window, "reduce": reduce}
     baseline = _CECONV_NAME.fullmatch(group) if isinstance(group, str) else None
     if group is not None and baseline is None:
-        return _group_kit(_group(group), config, in_channels)
-    if rescale:
-        raise ValueError(f"rescale=True is for the edges of a truncated group such as 'sat3', not for group={group!r}")
-    return (
-        _conventional_kit(config, in_channels)
-        if baseline is None
-        else _ceconv_kit(int(baseline[1]), config, in_channels)
-    )
+        group = _group(group)
+        if window == "valid" and any(not f.closes and f.order < _LEAST_POOLED + 2 for f in group.factors):
+            raise ValueError(
+                f"window='valid' takes windows of {_LEAST_POOLED + 2} elements at least, such as 'sat5', of which the "
+                f"first convolution leaves {_LEAST_POOLED} to pool over; got {group}"
+            )
+        return _group_kit(group, config, in_channels)
+    if rescale or window != "zero":
+        asked = "rescale=True" if rescale else f"window={window!r}"
+        raise ValueError(f"{asked} is for the edges of a truncated group such as 'sat3', not for group={group!r}")
+    if baseline is not None:
+        return _ceconv_kit(int(baseline[1]), config, in_channels)
+    if reduce != "max":
+        raise ValueError(f"reduce={reduce!r} is for pooling over a group, and a conventional network has none")
+    return _conventional_kit(config, in_channels)
 
 
 def _conventional_kit(config: dict[str, Any], in_channels: int | None) -> Kit:
@@ -112,7 +138,8 @@ def _conventional_kit(config: dict[str, Any], in_channels: int | None) -> Kit:
 def _group_kit(group: Group, config: dict[str, Any], in_channels: int | None) -> Kit:
     lift = partial(Lift, group, config["mean"], config["std"], in_channels=in_channels)
     channels = lift().in_channels
-    how = {"algorithm": config["algorithm"], "rescale": config["rescale"]}
+    how = {name: config[name] for name in ("algorithm", "rescale", "window")}
+    taps = algorithms.taps(group, config["window"])
     return Kit(
         config={"group": str(group), **config, "in_channels": channels},
         group=group,
@@ -121,8 +148,8 @@ def _group_kit(group: Group, config: dict[str, Any], in_channels: int | None) ->
         conv=partial(GroupConv2d, group, **how),
         conv_transpose=partial(GroupConvTranspose2d, group, **how),
         projection=partial(GroupConv2d, group, kernel_size=1, bias=False, **how),
-        pool=partial(GroupPool, group),
-        narrowing=lambda area: math.sqrt(group.order),
+        pool=partial(GroupPool, group, config["reduce"]),
+        narrowing=lambda area: math.sqrt(taps),
     )
 
 
@@ -139,7 +166,7 @@ def _ceconv_kit(n: int, config: dict[str, Any], in_channels: int | None) -> Kit:
         conv_transpose=partial(CEConvTranspose2d, n, **how),
         # Not separable, as in the original: a 1×1 filter has no space to share.
         projection=partial(GroupConv2d, group, kernel_size=1, bias=False, **how),
-        pool=partial(GroupPool, group),
+        pool=partial(GroupPool, group, config["reduce"]),
         narrowing=lambda area: math.sqrt(1 + n / area),  # a separable filter of area a takes a + n parameters
     )
 

@@ -21,6 +21,7 @@ class Model(nn.Module):
 
     Attributes:
         task: what it is for. Logits are ``(B, classes)``; of a segmentation ``(B, classes, H, W)``.
+        shrinks: whether its layers follow a window that shrinks, see ``window`` of :func:`create_model`.
         image_size: the height and width of the images it was made for. It may take others.
         group: what it is equivariant to; None for a conventional network, ``Hue(n)`` for CEConv.
         config: what made it, fit for JSON: ``create_model(**model.config)`` builds the same network anew.
@@ -28,6 +29,7 @@ class Model(nn.Module):
     """
 
     task: ClassVar[Task] = "classification"
+    shrinks: ClassVar[bool] = False
     image_size: int = 32
     group: Group | None
     config: dict[str, Any]
@@ -37,6 +39,11 @@ class Model(nn.Module):
         super().__init__()
         if isinstance(num_classes, bool) or not hasattr(num_classes, "__index__") or num_classes < 1:
             raise ValueError(f"num_classes must be a positive whole number, got {num_classes!r}")
+        if kit.config["window"] == "valid" and not self.shrinks:
+            raise ValueError(
+                f"{type(self).__name__} takes no window='valid': its layers do not follow a window that shrinks. Take "
+                "z2cnn, or window='replicate'."
+            )
         self.group = kit.group
         self.config = {"num_classes": int(num_classes), **kit.config, **options}
         self.lift = kit.lift()

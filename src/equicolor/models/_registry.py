@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from equicolor.groups import Group
 from equicolor.models._kit import Channels, Width, make_kit
 from equicolor.models._model import Model, Task
-from equicolor.nn import Choice
+from equicolor.nn import Choice, Reduce, Window
 
 _Network = TypeVar("_Network", bound=type[Model])
 
@@ -88,6 +88,8 @@ def create_model(
     std: Channels = 1.0,
     algorithm: Choice = "auto",
     rescale: bool = False,
+    window: Window = "zero",
+    reduce: Reduce = "max",
     in_channels: int | None = None,
     **options: Any,
 ) -> Model:
@@ -104,7 +106,11 @@ def create_model(
             CEConv, whose filters are turned and not the images, they must be the same in all three channels to keep it
             equivariant.
         algorithm: how group convolutions are computed, see :class:`equicolor.nn.GroupConv2d`.
-        rescale: make up for the edges of a truncated group, see :class:`equicolor.nn.GroupConv2d`.
+        window: what a truncated group takes for what is outside its window, see :class:`equicolor.nn.GroupConv2d`.
+            With ``"valid"``, for z2cnn, each convolution takes an element from either end of a window, and the network
+            pools over the group while three are left; what follows is conventional.
+        rescale: another way to say ``window="rescale"``.
+        reduce: how it pools over the group, see :class:`equicolor.nn.GroupPool`.
         in_channels: of the images; by default 3, or as many as the group, or mean and std, are for. Others than 3 go
             with groups that take them, such as ``"exp3"``, and with none.
         options: the network's own: ``bias`` of z2cnn, ``stem`` and ``group_stages`` of the ResNets, ``kernel_size`` of
@@ -124,11 +130,12 @@ def create_model(
         if option not in known:
             raise TypeError(
                 f"{name} has no option {option!r}. Its own are {', '.join(known) or 'none'}; those of every model are "
-                "group, num_classes, width, mean, std, algorithm, rescale and in_channels."
+                "group, num_classes, width, mean, std, algorithm, rescale, window, reduce and in_channels."
             )
     if num_classes is not None:
         options["num_classes"] = num_classes
     made: Callable[..., Model] = network  # each has options of its own
-    model = made(make_kit(group, width, mean, std, algorithm, rescale, in_channels), **fixed, **options)
+    kit = make_kit(group, width, mean, std, algorithm, rescale, window, reduce, in_channels)
+    model = made(kit, **fixed, **options)
     model.config = {"name": name, **model.config}
     return model

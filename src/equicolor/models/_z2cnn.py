@@ -1,7 +1,7 @@
 """Z2CNN, the small network of the paper's experiments on MNIST and 3D Shapes (after Cohen and Welling, 2016)."""
 
 import math
-from itertools import pairwise
+from typing import ClassVar
 
 from torch import Tensor, fx, nn
 
@@ -26,23 +26,28 @@ class Z2CNN(Model):
             the conventional network, Hue-4 and CEConv include them, the one for Hue-3 does not.
     """
 
+    shrinks: ClassVar[bool] = True
     image_size = _LEAST_SIZE
 
     def __init__(self, kit: Kit, num_classes: int = 10, bias: bool = False) -> None:
         super().__init__(kit, num_classes, bias=bias)
         (width,) = kit.widths([_WIDTH], area=math.inf)  # the paper's CEConv-n keeps all of the width
-        layers: list[nn.Module] = [kit.first(width, _KERNELS[0], bias=bias), nn.BatchNorm2d(width)]
-        channels = [width] * (len(_KERNELS) - 1) + [num_classes]
-        for index, (inputs, outputs) in enumerate(pairwise(channels), start=1):
-            layers.append(nn.ReLU())
+        conv = kit.first(width, _KERNELS[0], bias=bias)
+        layers: list[nn.Module] = [conv, nn.BatchNorm2d(width)]
+        for index, kernel in enumerate(_KERNELS[1:], start=1):
+            kit, pooling = kit.behind(conv)
+            layers += [nn.ReLU(), *pooling]
             if index == 2:
                 layers.append(nn.MaxPool2d(2))
-            layers += [kit.conv(inputs, outputs, _KERNELS[index], bias=bias), nn.BatchNorm2d(outputs)]
+            inputs, (width,) = width, kit.widths([_WIDTH], area=math.inf)
+            outputs = num_classes if index == len(_KERNELS) - 1 else width
+            conv = kit.conv(inputs, outputs, kernel, bias=bias)
+            layers += [conv, nn.BatchNorm2d(outputs)]
         self.layers = nn.Sequential(*layers)
         self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), kit.pool())
 
     def features(self, images: Tensor) -> Tensor:
-        """The seventh feature map, one channel for each class: ``(G·B, classes, h, w)``."""
+        """The seventh feature map, one channel for each class: ``(G·B, classes, h, w)``; pooled already, ``(B, …)``."""
         lifted: Tensor = self.lift(images)
         _check_size(lifted)
         features: Tensor = self.layers(lifted)

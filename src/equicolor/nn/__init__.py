@@ -8,6 +8,7 @@ import importlib
 import warnings
 from typing import Any
 
+from equicolor.algorithms import Window
 from equicolor.nn._base import Choice, GroupConvBase, Size
 from equicolor.nn._bilinear import Convolution
 from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
@@ -15,7 +16,7 @@ from equicolor.nn._dropout import GroupDropout
 from equicolor.nn._lift import Lift
 from equicolor.nn._linear import GroupLinear
 from equicolor.nn._norm import BatchNorm2d, faster_norms
-from equicolor.nn._pool import GroupPool
+from equicolor.nn._pool import GroupPool, Reduce
 
 __all__ = [
     "BatchNorm2d",
@@ -29,7 +30,9 @@ __all__ = [
     "GroupPool",
     "Lift",
     "PaddingMode",
+    "Reduce",
     "Size",
+    "Window",
     "faster_norms",
 ]
 

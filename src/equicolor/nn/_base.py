@@ -1,14 +1,15 @@
 """What ordinary and transposed group convolutions share: y_g = Σ_h x_h ∗ w_{h-g}, summed by a bilinear algorithm.
 
 A feature is ``(G·B, C, H, W)``, group-major. The filters are one parameter, ``(out, G·in/groups, kH, kW)``, the filter
-of the first element first (the group's elements are also the filters' offsets h-g); kept 4-D, they follow
+of the first element first (the group's elements are also the filters' offsets h-g; of a valid convolution, fewer are);
+kept 4-D, they follow
 ``.to(memory_format=torch.channels_last)``. The parameter does not depend on the algorithm.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from equicolor import algorithms
 from equicolor._tools.computed import why_computed
 from equicolor._tools.tensors import is_traced, layout
+from equicolor.algorithms import Window
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 from equicolor.nn import _cost
@@ -53,7 +55,7 @@ class GroupConvBase(nn.Module):
         groups: int,
         bias: bool,
         algorithm: Choice,
-        rescale: bool,
+        window: Window,
         device: torch.device | str | None,
         dtype: torch.dtype | None,
     ) -> None:
@@ -68,17 +70,22 @@ class GroupConvBase(nn.Module):
             )
         if algorithm not in ("auto", "direct", "fast"):
             raise ValueError(f"unknown algorithm {algorithm!r}: expected 'auto', 'direct' or 'fast'")
+        if window not in get_args(Window):
+            raise ValueError(f"unknown window {window!r}: expected one of {', '.join(map(repr, get_args(Window)))}")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size = pair("kernel_size", kernel_size)
         self.stride = pair("stride", stride)
         self.dilation = pair("dilation", dilation)
-        self.algorithm, self.rescale = algorithm, rescale
+        self.algorithm, self.window = algorithm, window
+        self.rescale = window == "rescale"
+        #: What the result lives on: the group, or its inner elements where the convolution is valid.
+        self.out_group = algorithms.inner(self.group) if window == "valid" else self.group
         # Constants of the group: made here, so that a compiler need not trace how.
-        self._bilinear = algorithms.fast(self.group, rescale)
-        self._bank = algorithms.filter_bank(self.group)
-        self._scales = algorithms.edge_scales(self.group) if rescale else (1.0,) * self.group.order
+        self._bilinear = algorithms.fast(self.group, window)
+        self._bank = algorithms.blocks(self.group, window)
+        self._scales = algorithms.edge_scales(self.group) if self.rescale else (1.0,) * self.group.order
         first, second = (out_channels, in_channels) if self._output_first else (in_channels, out_channels)
-        shape = (first, self.group.order * second // groups, *self.kernel_size)
+        shape = (first, algorithms.taps(self.group, window) * second // groups, *self.kernel_size)
         self._register_filters(torch.empty(shape, device=device, dtype=dtype))
         filled = nn.Parameter(torch.empty(out_channels, device=device, dtype=dtype)) if bias else None
         self.register_parameter("bias", filled)
@@ -111,7 +118,7 @@ class GroupConvBase(nn.Module):
         if self.algorithm != "auto":
             return self.algorithm
         size = _cost.Size(
-            self.group.order,
+            math.isqrt(self.group.order * self.out_group.order),  # they differ where the convolution is valid
             self._bilinear.rank,
             self.in_channels,
             self.out_channels,
@@ -150,13 +157,17 @@ class GroupConvBase(nn.Module):
     def fold(self, scale: Tensor, shift: Tensor) -> None:
         """Freezes the layer, to compute ``scale · y + shift`` in each output channel, as a norm behind it would."""
         self.freeze()
-        rank, order, groups, own = self._bilinear.rank, self.group.order, self.groups, self.out_channels // self.groups
+        rank, groups, own = self._bilinear.rank, self.groups, self.out_channels // self.groups
+        inputs, outputs_on = self.group.order, self.out_group.order
         # How the frozen filters split into axes, and along which of them the output channels lie.
         split, outputs = {
             ("fast", True): ((rank, groups, own, -1), (1, groups, own, 1)),
-            ("direct", True): ((groups, order, own, -1), (groups, 1, own, 1)),
+            ("direct", True): ((groups, outputs_on, own, -1), (groups, 1, own, 1)),
             ("fast", False): ((rank, groups, self.in_channels // groups, own, -1), (1, groups, 1, own, 1)),
-            ("direct", False): ((groups, order * self.in_channels // groups, order, own, -1), (groups, 1, 1, own, 1)),
+            ("direct", False): (
+                (groups, inputs * self.in_channels // groups, outputs_on, own, -1),
+                (groups, 1, 1, own, 1),
+            ),
         }[self.algorithm, self._output_first]
         folded = (self.filters.reshape(split) * scale.view(outputs)).reshape(self.filters.shape)
         self.filters = folded.contiguous(memory_format=layout(self.filters))
@@ -195,10 +206,10 @@ class GroupConvBase(nn.Module):
 
     def _convolve_direct(self, features: Tensor, convolution: Convolution) -> Tensor:
         """One ordinary convolution with the full filter bank, the group's elements side by side as channels."""
-        order, groups = self.group.order, self.groups
+        order, groups = self.out_group.order, self.groups
         bias = None if self.bias is None else self.bias.view(groups, 1, -1).expand(-1, order, -1).flatten()
         as_given = layout(features)
-        side_by_side = _elements_to_channels(features, order, groups).contiguous(memory_format=as_given)
+        side_by_side = _elements_to_channels(features, self.group.order, groups).contiguous(memory_format=as_given)
         result = convolution.forward(side_by_side, self._filter_bank(), bias)
         return _elements_to_batch(result, order, groups).contiguous(memory_format=as_given)
 
@@ -206,19 +217,21 @@ class GroupConvBase(nn.Module):
         """The filters from every element to every element, those to one element side by side."""
         if self.frozen:
             return self.filters
-        order = self.group.order
-        taps = torch.unflatten(self.weight, 1, (order, -1)).unbind(1)
+        rows, columns = self.out_group.order, self.group.order
+        rows, columns = (rows, columns) if self._output_first else (columns, rows)
+        taps = torch.unflatten(self.weight, 1, (len(self._bilinear.filter[0]), -1)).unbind(1)
         zero = torch.zeros_like(taps[0])
 
         def block(row: int, column: int) -> Tensor:
             g, h = (row, column) if self._output_first else (column, row)
-            tap = self._bank[g][h]
-            if tap is None:
+            if not self._bank[g][h]:
                 return zero
-            return taps[tap] if self._scales[g] == 1 else taps[tap] * self._scales[g]
+            first, *others = (taps[tap] for tap in self._bank[g][h])
+            total = sum(others, first)
+            return total if self._scales[g] == 1 else total * self._scales[g]
 
-        rows = [torch.cat([block(row, column) for column in range(order)], dim=1) for row in range(order)]
-        return torch.unflatten(torch.stack(rows), 1, (self.groups, -1)).transpose(0, 1).flatten(0, 2)
+        bank = [torch.cat([block(row, column) for column in range(columns)], dim=1) for row in range(rows)]
+        return torch.unflatten(torch.stack(bank), 1, (self.groups, -1)).transpose(0, 1).flatten(0, 2)
 
     def extra_repr(self) -> str:
         parts = [str(self.group), f"{self.in_channels}", f"{self.out_channels}", f"kernel_size={self.kernel_size}"]
@@ -230,8 +243,8 @@ class GroupConvBase(nn.Module):
             parts.append(f"groups={self.groups}")
         if self.bias is None:
             parts.append("bias=False")
-        if self.rescale:
-            parts.append("rescale=True")
+        if self.window != "zero":
+            parts.append("rescale=True" if self.rescale else f"window={self.window!r}")
         if self.frozen:
             parts.append("frozen")
         if self.algorithm != "auto":
@@ -240,6 +253,13 @@ class GroupConvBase(nn.Module):
 
     def _special_repr(self) -> list[str]:
         return []
+
+
+def one_window(window: Window, rescale: bool) -> Window:
+    """The window, for which ``rescale=True`` is another way to say ``"rescale"``."""
+    if rescale and window not in ("zero", "rescale"):
+        raise ValueError(f"rescale=True says window='rescale', got window={window!r} beside it")
+    return "rescale" if rescale else window
 
 
 def pair(name: str, value: Size, least: int = 1) -> tuple[int, int]:

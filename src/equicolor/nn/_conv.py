@@ -9,8 +9,9 @@ from torch import Tensor
 
 from equicolor._tools.leaf import leaf
 from equicolor._tools.strided import is_strided_point, spread, thin
+from equicolor.algorithms import Window
 from equicolor.groups import Group
-from equicolor.nn._base import Choice, GroupConvBase, Size, pair
+from equicolor.nn._base import Choice, GroupConvBase, Size, one_window, pair
 from equicolor.nn._bilinear import Convolution
 
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
@@ -26,11 +27,21 @@ class GroupConv2d(GroupConvBase):
             :class:`torch.nn.Conv2d`.
         algorithm: ``"fast"`` sums over the group by a bilinear algorithm, ``"direct"`` by one convolution with the full
             filter bank; ``"auto"`` takes the one that is faster at this size. The parameters are the same.
-        rescale: multiply element j of a truncated group by n/(n-abs(j)), to make up for the neighbours that its edge
-            lacks. The paper's code does so, the paper does not say so.
+        window: what a truncated group takes for the neighbours outside its window. ``"zero"``: zeros. ``"rescale"``:
+            zeros, and element j is multiplied by n/(n-abs(j)) to make up for them; the paper's code does so, the paper
+            does not say so. ``"replicate"``: the element at the edge. ``"valid"``: no neighbour is missing, as filters
+            span three elements and the result lives on ``out_group``, whose windows have two elements less; so
+            equivariance is exact on what stays inside, through any number of layers.
+        rescale: another way to say ``window="rescale"``.
+
+    Shape:
+        ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``; to ``(G'·B, out, H', W')`` on ``out_group`` where it is valid.
 
     >>> GroupConv2d("hue4", 16, 32, 3, padding=1)(torch.rand(8, 16, 10, 12)).shape
     torch.Size([8, 32, 10, 12])
+    >>> valid = GroupConv2d("sat5", 16, 32, 3, window="valid")
+    >>> str(valid.out_group), valid(torch.rand(10, 16, 8, 8)).shape
+    ('sat3', torch.Size([6, 32, 6, 6]))
     """
 
     _output_first = True
@@ -50,11 +61,12 @@ class GroupConv2d(GroupConvBase):
         *,
         padding_mode: PaddingMode = "zeros",
         rescale: bool = False,
+        window: Window = "zero",
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         sizes = (in_channels, out_channels, kernel_size, stride, dilation, groups)
-        super().__init__(group, *sizes, bias, algorithm, rescale, device, dtype)
+        super().__init__(group, *sizes, bias, algorithm, one_window(window, rescale), device, dtype)
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise ValueError(
                 f"unknown padding_mode {padding_mode!r}: expected 'zeros', 'reflect', 'replicate' or 'circular'"
@@ -125,11 +137,12 @@ class GroupConvTranspose2d(GroupConvBase):
         *,
         padding_mode: Literal["zeros"] = "zeros",
         rescale: bool = False,
+        window: Window = "zero",
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         sizes = (in_channels, out_channels, kernel_size, stride, dilation, groups)
-        super().__init__(group, *sizes, bias, algorithm, rescale, device, dtype)
+        super().__init__(group, *sizes, bias, algorithm, one_window(window, rescale), device, dtype)
         if padding_mode != "zeros":
             raise ValueError(f"a transposed convolution takes padding_mode='zeros' only, got {padding_mode!r}")
         self.padding = pair("padding", padding, least=0)

@@ -1,6 +1,7 @@
 """GroupPool: the last layer on the group, from equivariant features to invariant ones."""
 
-from typing import Literal
+import math
+from typing import Literal, TypeAlias, get_args
 
 from torch import Tensor, nn
 
@@ -9,24 +10,27 @@ from equicolor._tools.tensors import is_channels_last
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 
+Reduce: TypeAlias = Literal["max", "mean", "logsumexp"]
+
 
 class GroupPool(nn.Module):
     """Pools over the group, ``(G·B, *)`` to ``(B, *)``: what remains no longer depends on the colour move.
 
     Args:
         group: a group or its name.
-        reduce: ``"max"``, as in the paper, or ``"mean"``.
+        reduce: ``"max"``, as in the paper, ``"mean"``, or ``"logsumexp"``, which lies between: the logarithm of the
+            mean of exponentials, a soft maximum through which every element learns.
 
     >>> import torch
     >>> GroupPool("hue4")(torch.rand(8, 16)).shape
     torch.Size([2, 16])
     """
 
-    def __init__(self, group: Group | str, reduce: Literal["max", "mean"] = "max") -> None:
+    def __init__(self, group: Group | str, reduce: Reduce = "max") -> None:
         super().__init__()
         self.group = as_group(group)
-        if reduce not in ("max", "mean"):
-            raise ValueError(f"reduce must be 'max' or 'mean', got {reduce!r}")
+        if reduce not in get_args(Reduce):
+            raise ValueError(f"reduce must be 'max', 'mean' or 'logsumexp', got {reduce!r}")
         self.reduce = reduce
 
     @leaf
@@ -35,6 +39,8 @@ class GroupPool(nn.Module):
             return self.forward(features.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
         elements = self.group.split(features)
         axes = tuple(range(len(self.group.shape)))
+        if self.reduce == "logsumexp":
+            return elements.logsumexp(axes) - math.log(self.group.order)
         return elements.amax(axes) if self.reduce == "max" else elements.mean(axes)
 
     def extra_repr(self) -> str:

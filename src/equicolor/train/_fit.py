@@ -177,7 +177,8 @@ class _Session:
             record_environment(self.folder / ENVIRONMENT, self.step)
             kinds = ("loss", "error", "iou") if self.recipe.task == "segmentation" else ("loss", "error")
             columns = ["lr", "images_per_second", *kinds]
-            columns += [f"{split}_{kind}" for split in self.recipe.test_splits for kind in kinds]
+            tested = kinds if self.recipe.task == "segmentation" else (*kinds, "balanced_error")
+            columns += [f"{split}_{kind}" for split in self.recipe.test_splits for kind in tested]
             self.metrics = Metrics(self.folder, self.recipe.loggers, columns, self.step)
         except OSError as error:
             raise disk_trouble(error, self.folder, "write the run into") from error

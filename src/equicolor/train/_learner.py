@@ -43,6 +43,10 @@ class Learner(nn.Module):
         # Of the training and of every test split; the space keeps the names apart from those of modules' methods.
         places = ("in training", *(f"on {split}" for split in recipe.test_splits))
         self.counts = nn.ModuleDict({place: _metrics(recipe, train.num_classes) for place in places})
+        if recipe.task == "classification":
+            for split in recipe.test_splits:
+                tested: Any = self.counts[f"on {split}"]
+                tested["balanced_accuracy"] = BalancedAccuracy(train.num_classes)
 
     def training_step(self, batch: Batch, draw: int) -> Tensor:
         """The mean loss of one part of a batch; ``draw`` numbers the parts of the whole training."""
@@ -82,13 +86,38 @@ class Learner(nn.Module):
         result = {}
         for name, metric in self._counted(place).items():
             value = float(metric.compute())
-            result["error" if name == "accuracy" else name] = 1 - value if name == "accuracy" else value
+            result[name.replace("accuracy", "error")] = 1 - value if "accuracy" in name else value
             metric.reset()
         return result
 
     def _counted(self, place: str) -> dict[str, Metric]:
         metrics: Any = self.counts[place]
         return dict(metrics.items())
+
+
+class BalancedAccuracy(Metric):
+    """The share of each class that was called so, in the mean over classes: chance is one over their number.
+
+    torchmetrics' macro average counts a class that is predicted and never there as one all of which is wrong.
+    """
+
+    right: Tensor
+    total: Tensor
+
+    def __init__(self, num_classes: int) -> None:
+        super().__init__()
+        for name in ("right", "total"):
+            self.add_state(name, torch.zeros(num_classes, dtype=torch.long), dist_reduce_fx="sum")
+
+    def update(self, logits: Tensor, targets: Tensor) -> None:
+        """A batch of logits ``(B, classes)`` and targets ``(B,)``."""
+        count = len(self.total)
+        self.total = self.total + targets.bincount(minlength=count)
+        self.right = self.right + targets[logits.argmax(1) == targets].bincount(minlength=count)
+
+    def compute(self) -> Tensor:
+        right, total = self.right.cpu().double(), self.total.cpu().double()
+        return (right / total)[total > 0].mean()
 
 
 class MeanLoss(Metric):

@@ -25,7 +25,8 @@ class Run:
     Attributes:
         folder: where everything about it is.
         recipe: as it was resolved.
-        results: of each test split, ``{"test": {"loss": ..., "error": ...}}``; errors are fractions.
+        results: of each test split, ``{"test": {"loss": ..., "error": ..., "balanced_error": ...}}``; errors are
+            fractions, the balanced one is the mean over classes.
         summary: the results with the numbers around them, as in ``results.json``.
     """
 

@@ -1,0 +1,113 @@
+"""Windows: what helps a group that is a window of an infinite one, whose moves push features out at its edge."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
+from equicolor.experiments._rows import chosen_rows, rows_of
+from equicolor.experiments._several import missing
+from equicolor.experiments._stand_in import SHORT, shift_columns
+from equicolor.experiments._tables import Measured, run_records
+from equicolor.train import Run
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Networks on one data set: rows and variants of a recipe, test splits and their columns, and what is counted."""
+
+    title: str
+    recipe: str
+    networks: Mapping[str, str]
+    columns: Mapping[str, str]
+    metric: str
+
+
+_SHAPES = _Part(
+    "Embedded shapes, trained on middle saturation (A), tested on paler (B) and stronger colours (C): error in %",
+    "saturation_shift_shapes3d",
+    {
+        "Z2CNN": "z2cnn",
+        "Sat-3": "sat3-exact-wide",
+        "Sat-3, rescaled": "sat3-rescale",
+        "Sat-3, replicated": "sat3-replicate",
+        "Sat-3, mean": "sat3-mean",
+        "Sat-3, logsumexp": "sat3-logsumexp",
+        "Sat-5": "sat5",
+        "Sat-5, valid": "sat5-valid",
+        "Sat-5, valid, mean": "sat5-valid-mean",
+        "Sat-7, valid": "sat7-valid",
+    },
+    shift_columns("saturation_shift_shapes3d"),
+    "error",
+)
+_CELLS = _Part(
+    "Malaria cells, trained on blue slides: balanced error in %",
+    "malaria",
+    {
+        "cells, Z2CNN": "z2cnn",
+        "cells, Z2CNN, grey": "z2cnn-gray",
+        "cells, Light-3": "light3",
+        "cells, Light-3, rescaled": "light3-rescale",
+        "cells, Light-3, replicated": "light3-replicate",
+        "cells, Light-3, mean": "light3-mean",
+        "cells, Light-3, logsumexp": "light3-logsumexp",
+        "cells, Light-5": "light5",
+        "cells, Light-5, valid": "light5-valid",
+        "cells, Light-5, valid, mean": "light5-valid-mean",
+        "cells, Light-7, valid": "light7-valid",
+    },
+    {"blue_test": "blue", "pink_test": "pink", "between": "between"},
+    "balanced_error",
+)
+
+
+@register_experiment(
+    "windows",
+    title="What a window loses, and what helps",
+    about=(
+        "A group of saturation or light is a window of an infinite one: what a move pushes out of it is lost. Zeros "
+        "come in (the rule of the paper), or zeros made up for (rescaled), or the element at the edge (replicated); or "
+        "nothing does, as every convolution takes less of a wider window (valid). Pooling is by maximum, mean or "
+        "logsumexp. Tested on shapes of other saturations and on blood cells of other stains; Light-n is temperature "
+        "by tint, n by n."
+    ),
+    quick="A few hundred shapes, one seed, no cells.",
+    place=130,
+)
+def _run(setting: Setting, runner: Runner) -> Outcome:
+    parts = [_SHAPES] if setting.quick else [_SHAPES, _CELLS]
+    absent = {part.recipe: text for part in parts[1:] if (text := missing(part.recipe))}
+    there = [part for part in parts if part.recipe not in absent]
+    every = {part.recipe: rows_of(setting, part.recipe, part.networks, quick=SHORT) for part in there}
+    chosen = chosen_rows(setting, [row for rows in every.values() for row in rows])
+    runs = runner.train(chosen)
+    records: list[Record] = []
+    tables: list[Table] = []
+    for part in there:
+        rows = [row for row in every[part.recipe] if row in chosen]
+        if rows:
+            tables.append(_table(part, rows, runs))
+            records += run_records({row.label: runs[row.label] for row in rows}, part.metric)
+    return Outcome(records, tables, notes=[_NOTE, *(f"Cells are left out. {text}" for text in absent.values())])
+
+
+def _table(part: _Part, rows: Sequence[Row], runs: Mapping[str, Sequence[Run]]) -> Table:
+    """The mean over seeds and, where there are several, what each of them has."""
+    lines = []
+    for row in rows:
+        those = runs[row.label]
+        cells = [_cell([run.results[split][part.metric] for run in those]) for split in part.columns]
+        seconds = Measured([run.summary["seconds"] for run in those]).mean
+        lines.append([row.title, *cells, f"{those[0].summary['parameters']:,}", f"{seconds:.0f}"])
+    return Table(part.title, ["network", *part.columns.values(), "parameters", "seconds"], lines)
+
+
+def _cell(values: Sequence[float]) -> str:
+    mean = f"{100 * Measured(values).mean:.2f}"
+    return mean if len(values) == 1 else f"{mean} ({', '.join(f'{100 * value:.1f}' for value in values)})"
+
+
+_NOTE = (
+    "Means over seeds, and each seed's value in parentheses. Seconds are those of the whole training, on a machine "
+    "that did other work beside it: good for an order of magnitude."
+)
