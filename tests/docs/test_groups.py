@@ -75,7 +75,7 @@ def test_shifts_curves_and_jitter_follow_from_the_name(page):
     assert str(page["images"].shift) == "okhue:90"
     assert list(page["curve"]) == [0, 60, 120]
     assert page["jittered"].shape == (20, 3, 28, 28)
-    from equicolor.plots import plot_curve
+    from equicolor.trained import plot_curve
 
     axis = plot_curve("okhue", {0.0: 0.1, 360.0: 0.2}, order=6).axes[0]
     assert axis.get_xlabel() == "OKLab hue shift in °"
