@@ -43,7 +43,14 @@ def test_one_command_measures_all_parts_and_writes_json_and_a_plot(tmp_path, cap
     with Image.open(tmp_path / "out" / "cost.png") as picture:
         assert np.asarray(picture.convert("L")).std() > 5
     printed = capsys.readouterr()
-    for words in ("z2cnn, training step", "z2cnn, inference", "auto against", "Lift to hue4", "Load, augment and lift"):
+    for words in (
+        "z2cnn, training step",
+        "z2cnn, inference",
+        "auto against",
+        "Lift to hue4",
+        "Lift, one element",
+        "Load, augment and lift",
+    ):
         assert words in printed.out
     assert "This was the quick version" in printed.out
     assert "bench.json" in printed.err
@@ -65,7 +72,7 @@ def test_a_part_alone_leaves_out_the_rest(tmp_path):
     [
         ("--parts speed", "--parts takes some of networks, layers, lift, data, got 'speed'"),
         ("--modes fast", "--modes takes some of eager, compiled, got 'fast'"),
-        ("--networks segmenter", "--networks takes some of z2cnn, resnet18"),
+        ("--networks segmenter", "--networks takes some of resnet18, resnet34"),
         ("--groups purple3", "unknown group 'purple3'"),
         ("--floor --parts lift", "--floor is measured of networks in eager mode"),
         ("--floor --modes compiled", "--floor is measured of networks in eager mode"),

@@ -4,7 +4,7 @@ import torch
 
 import equicolor as ec
 from equicolor.bench import _pil
-from equicolor.bench.lift import measure_lift
+from equicolor.bench.lift import FAMILIES, measure_families, measure_lift
 
 
 def test_the_way_of_pil_computes_our_lift_up_to_8_bits():
@@ -27,3 +27,12 @@ def test_the_lift_is_compared_with_pil_and_one_element_with_kornia():
     assert lift["times_faster_than_kornia"] is None  # four elements are no match for one
     assert one["times_faster_than_pil"] is None
     assert min(record["seconds_per_image"] for record in records.values()) > 0
+
+
+def test_families_are_compared_element_by_element_in_both_layouts():
+    records = measure_families(["eager"], rounds=1, batch=2, side=8)
+    assert [(r["group"], r["layout"]) for r in records] == [
+        (name, layout) for layout in ("contiguous", "channels_last") for name in FAMILIES
+    ]
+    assert [r["ratio"] for r in records if r["group"] == "hue4"] == [1, 1]
+    assert min(r["seconds_per_element"] for r in records) > 0

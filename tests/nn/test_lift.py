@@ -118,14 +118,15 @@ def test_subclasses_of_tensors_are_checked_too():
         Lift("hue4")(torch.full((1, 3, 2, 2), float("nan")).as_subclass(Image))
 
 
-def test_images_are_not_looked_at_where_they_have_no_values():
-    lift, images = Lift("hue4"), torch.rand(2, 3, 4, 4)
+@pytest.mark.parametrize("name", ["hue4", "temp3-tint2", "hema3"])
+def test_images_are_not_looked_at_where_they_have_no_values(name):
+    lift, images = Lift(name), torch.rand(2, 3, 4, 4)
     expected = lift(images)
     for image, lifted in zip(images, torch.func.vmap(lambda x: lift(x[None]))(images), strict=True):
         torch.testing.assert_close(lifted, lift(image[None]))
     torch.testing.assert_close(torch.jit.trace(lift, images)(images), expected)
     with FakeTensorMode():
-        assert Lift("hue4")(torch.rand(2, 3, 4, 4)).shape == expected.shape
+        assert Lift(name)(torch.rand(2, 3, 4, 4)).shape == expected.shape
 
 
 def test_it_takes_as_many_channels_as_the_group_and_its_user_say():

@@ -17,7 +17,8 @@ from runs import SMALL, rows, stop_at, torchrun, weights
 def test_a_run_leaves_everything_needed_to_understand_and_repeat_it(whole):
     assert Recipe.load(whole.folder / "recipe.yaml") == SMALL
     (begun,) = json.loads((whole.folder / "environment.json").read_text())["starts"]
-    assert begun["packages"]["torch"] == torch.__version__
+    release, _, build = torch.__version__.partition("+")
+    assert begun["packages"]["torch"] in (release, f"{release}+{build}")  # some wheels leave the build out
     assert begun["command"]
     assert "equicolor" in begun["git"]
     assert [row["step"] for row in rows(whole.folder)] == ["2", "4", "6", "8", "10", "12", "12"]

@@ -1,7 +1,5 @@
 """Which device something is computed on: one by its name, or the accelerator that there is."""
 
-from typing import Any
-
 import torch
 
 
@@ -19,8 +17,4 @@ def chosen_device(device: str) -> torch.device:
 
 def accelerator() -> torch.device | None:
     """The accelerator that PyTorch has here, of whatever make, if it has one."""
-    if hasattr(torch, "accelerator"):
-        return torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-    # Before PyTorch 2.6:
-    known: dict[str, Any] = {"cuda": torch.cuda, "mps": torch.backends.mps, "xpu": torch.xpu}
-    return next((torch.device(kind) for kind, module in known.items() if module.is_available()), None)
+    return torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None

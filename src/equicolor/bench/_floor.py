@@ -39,7 +39,7 @@ def _portions(rank: int, order: int, *stacked: Tensor) -> list[tuple[Tensor, ...
 def _products(
     features: Tensor, filters: Tensor, bias: Tensor | None, rank: int, order: int, convolution: Convolution
 ) -> Tensor:
-    first, *_ = [convolution(slabs, filters, bias) for (slabs,) in _portions(rank, order, features)]
+    first, *_ = [convolution.forward(slabs, filters, bias) for (slabs,) in _portions(rank, order, features)]
     return first
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from equicolor.bench import layers
 from equicolor.bench._machine import machine
 from equicolor.bench.data import measure_data
-from equicolor.bench.lift import measure_lift
+from equicolor.bench.lift import measure_families, measure_lift
 from equicolor.bench.networks import GROUPS, NETWORKS, Mode, candidates, measure_network
 
 Part: TypeAlias = Literal["networks", "layers", "lift", "data"]
@@ -56,7 +56,7 @@ class Plan:
             results["seconds"] = time.perf_counter() - began
             yield results
 
-    def _measurements(self, say: Callable[[str], None]) -> Iterator[tuple[Part, list[dict[str, Any]]]]:
+    def _measurements(self, say: Callable[[str], None]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         if "networks" in self.parts:
             which = candidates(self.network_groups, self.network_modes, floor=self.floor)
             for name in self.networks:
@@ -76,6 +76,7 @@ class Plan:
         if "lift" in self.parts:
             say("lift")
             yield "lift", measure_lift(self.modes, self.rounds, self.lift_batch)
+            yield "families", measure_families(self.modes, self.rounds, self.lift_batch)
         if "data" in self.parts:
             say("data")
             yield "data", measure_data(self.modes, self.rounds, self.lift_batch)

@@ -32,6 +32,8 @@ def tables(results: dict[str, Any]) -> list[Table]:
         found.append(_layer_table(results["layers"], results["layers_summary"]))
     if results.get("lift"):
         found.append(_lift_table(results["lift"]))
+    if results.get("families"):
+        found.append(_family_table(results["families"]))
     if results.get("data"):
         found.append(_data_table(results["data"]))
     return found
@@ -111,6 +113,17 @@ def _lift_table(records: list[Record]) -> Table:
         for r in records
     ]
     return Table(title, columns, rows, columns[:1])
+
+
+def _family_table(records: list[Record]) -> Table:
+    first = records[0]
+    title = f"Lift, one element of the group, batch {first['batch']}, {first['image_size']}×{first['image_size']}"
+    columns = ("group", "layout", "mode", "µs per image", f"× {first['group']}")
+    rows = [
+        (r["group"], r["layout"], r["mode"], f"{1e6 * r['seconds_per_element']:.2f}", f"{r['ratio']:.2f}")
+        for r in records
+    ]
+    return Table(title, columns, rows, columns[:3])
 
 
 def _data_table(records: list[Record]) -> Table:

@@ -1,4 +1,6 @@
-"""Lifting images to a hue group, against 8-bit PIL images one by one; one element, against kornia's conversion."""
+"""Lifting images: to a hue group, against 8-bit PIL images one by one; one element, against kornia's conversion; and
+element by element, the groups of each family against each other.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +14,12 @@ from equicolor.bench._compile import compiling
 from equicolor.bench._timing import interleaved
 from equicolor.bench.networks import Mode
 from equicolor.groups import Hue
+from equicolor.groups import group as as_group
+from equicolor.nn import Lift
 
+#: A group of each family, the first to compare the others with.
+FAMILIES = ("hue4", "hue4-sat3", "temp3-tint3", "hema3-eosin3")
+_LAYOUTS = {"contiguous": torch.contiguous_format, "channels_last": torch.channels_last}
 _PIL, _KORNIA = "PIL, 8 bit, one by one", "kornia, to HSV and back: one element"
 _ORDER = 4
 
@@ -47,3 +54,36 @@ def measure_lift(
         }
         for way in (*whole, *one)
     ]
+
+
+def measure_families(
+    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128, side: int = 32
+) -> list[dict[str, Any]]:
+    """Seconds of the lifting layer for each family, layout and mode, for each image and element of the group."""
+    images = torch.rand(batch, 3, side, side, generator=torch.Generator().manual_seed(0))
+    calls: dict[tuple[str, str, str], Callable[[], object]] = {}
+    for layout, kind in _LAYOUTS.items():
+        given = images.contiguous(memory_format=kind)
+        for mode in modes:
+            for name in FAMILIES:
+                lift: Any = Lift(name)
+                if mode == "compiled":
+                    lift = torch.compile(lift, fullgraph=True, dynamic=False)
+                calls[name, layout, mode] = lambda lift=lift, given=given: lift(given)  # type: ignore[misc]
+    with compiling():
+        timings = interleaved(calls, rounds)
+    records = []
+    for name, layout, how in calls:
+        order, first = as_group(name).order, as_group(FAMILIES[0]).order
+        records.append(
+            {
+                "group": name,
+                "layout": layout,
+                "mode": how,
+                "batch": batch,
+                "image_size": side,
+                "seconds_per_element": timings.median((name, layout, how)) / batch / order,
+                "ratio": timings.ratio((name, layout, how), (FAMILIES[0], layout, how)) * first / order,
+            }
+        )
+    return records

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from equicolor._tools.tensors import is_channels_last
 from equicolor.color._images import (
     Action,
     Shift,
@@ -94,7 +95,8 @@ def shift_light(images: Tensor, shifts: Sequence[float] | Tensor, action: Action
             f"{(*images.shape[:-3], channels)}, got shape {tuple(given.shape)}"
         )
     by = given.to(work)[..., None, None]
-    return where_exact(by == 0, work, _moved(work, by, action), given).to(images.dtype)
+    inside = work.clamp(0, 1)  # the map has a pole close to [0, 1], where rounding may have left a value
+    return where_exact(by == 0, work, _moved(inside, by, action), given).to(images.dtype)
 
 
 def light_orbit(images: Tensor, shifts: Sequence[Sequence[float]], action: Action = "exact") -> Tensor:
@@ -109,12 +111,24 @@ def light_orbit(images: Tensor, shifts: Sequence[Sequence[float]], action: Actio
     images = as_images(images, channels=None)
     still = [place for place, shift in enumerate(shifts) if not any(shift)]
     if len(still) == len(shifts):
-        return images.expand(len(shifts), *images.shape)
+        return images.expand(len(shifts), *images.shape).clone()
     work = working(images)
-    by = work.new_tensor(shifts).view(len(shifts), *[1] * (work.dim() - 3), -1, 1, 1)
-    moved = _moved(work, by, action)
-    for place in still:  # bit-exact where nothing moves
-        moved[place] = work
+    by, inside = work.new_tensor(shifts)[..., None, None], work.clamp(0, 1)
+    if torch.compiler.is_compiling():  # one expression: a compiler makes one pass of it
+        moved = _moved(inside, by.view(len(shifts), *[1] * (work.dim() - 3), -1, 1, 1), action)
+        for place in still:  # bit-exact where nothing moves
+            moved[place] = work
+        return moved.to(images.dtype)
+    last, shape = is_channels_last(work), work.shape
+    if last:  # channels are neighbours in memory: beside a row of shifts, loops over a row of pixels are long
+        by = by.expand(-1, -1, 1, work.shape[-1]).contiguous(memory_format=torch.channels_last)
+        shape = work.movedim(-3, -1).shape
+    rest, gains = 1 - inside, _gains(by, action)
+    moved = work.new_empty(len(shifts), *shape)
+    moved = moved.movedim(-1, -3) if last else moved
+    for place in range(len(shifts)):  # element by element, for the caches
+        own = [gain[place] for gain in gains]
+        moved[place].copy_(work if place in still else _by_gains(inside, rest, own))
     return moved.to(images.dtype)
 
 
@@ -129,10 +143,17 @@ def _along(images: Tensor, shift: Shift, direction: Sequence[float] | None, acti
 
 
 def _moved(images: Tensor, shifts: Tensor, action: Action) -> Tensor:
-    """``images`` moved by shifts that broadcast against them."""
-    images = images.clamp(0, 1)  # the map has a pole close to [0, 1], where rounding may have left a value
+    """``images`` in [0, 1] moved by shifts that broadcast against them."""
+    return _by_gains(images, 1 - images, _gains(shifts, action))
+
+
+def _gains(shifts: Tensor, action: Action) -> tuple[Tensor, ...]:
+    """What multiplies an image: one gain to be clamped, or two, of the image and of what it lacks to white."""
     if action == "clamp":
-        return (shifts.clamp(-80, 40).exp() * images).clamp(max=1)  # so that no gradient overflows
-    rise, fall = rise_and_fall(shifts)
-    risen = rise * images
-    return risen / torch.addcmul(risen, fall, 1 - images)
+        return (shifts.clamp(-80, 40).exp(),)  # so that no gradient overflows
+    return rise_and_fall(shifts)
+
+
+def _by_gains(images: Tensor, rest: Tensor, gains: Sequence[Tensor]) -> Tensor:
+    risen = gains[0] * images
+    return risen.clamp(max=1) if len(gains) == 1 else risen / torch.addcmul(risen, gains[1], rest)

@@ -46,6 +46,7 @@ _CELLS = _Part(
     {
         "cells, Z2CNN": "z2cnn",
         "cells, Z2CNN, grey": "z2cnn-gray",
+        "cells, Z2CNN, jitter of light": "z2cnn-jitter",
         "cells, Light-3": "light3",
         "cells, Light-3, rescaled": "light3-rescale",
         "cells, Light-3, replicated": "light3-replicate",

@@ -17,7 +17,7 @@ from torch import nn
 from equicolor import algorithms
 from equicolor._tools.strided import without_strided_points
 from equicolor.baselines import CEConv2d, CEConvLift, CEConvTranspose2d
-from equicolor.groups import Group, Hue
+from equicolor.groups import Exposure, Group, Hue
 from equicolor.groups import group as as_group
 from equicolor.nn import Choice, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift, Reduce, Window
 
@@ -78,9 +78,11 @@ class Kit:
         group = getattr(convolution, "out_group", self.group)
         if self.config["window"] != "valid" or group is None:
             return self, []
+        config = {name: value for name, value in self.config.items() if name != "group"}
+        channels: int = config["in_channels"]
         if all(factor.closes or factor.order >= _LEAST_POOLED for factor in algorithms.inner(group).factors):
-            return _group_kit(group, self.config), []
-        return _conventional_kit(self.config), [GroupPool(group, self.config["reduce"])]
+            return _group_kit(group, config, channels), []
+        return _conventional_kit(config, channels), [GroupPool(group, config["reduce"])]
 
 
 def make_kit(
@@ -92,6 +94,7 @@ def make_kit(
     rescale: bool = False,
     window: Window = "zero",
     reduce: Reduce = "max",
+    in_channels: int | None = None,
 ) -> Kit:
     """The kit for a group or its name, for ``"ceconvN"``, or for a conventional network: None."""
     if width not in ("paper", "fast") and not (type(width) is int and width >= 1):
@@ -106,22 +109,28 @@ def make_kit(
                 f"window='valid' takes windows of {_LEAST_POOLED + 2} elements at least, such as 'sat5', of which the "
                 f"first convolution leaves {_LEAST_POOLED} to pool over; got {group}"
             )
-        return _group_kit(group, config)
+        return _group_kit(group, config, in_channels)
     if rescale or window != "zero":
         asked = "rescale=True" if rescale else f"window={window!r}"
         raise ValueError(f"{asked} is for the edges of a truncated group such as 'sat3', not for group={group!r}")
     if reduce != "max" and baseline is None:
         raise ValueError(f"reduce={reduce!r} is for pooling over a group, and a conventional network has none")
-    return _conventional_kit(config) if baseline is None else _ceconv_kit(int(baseline[1]), config)
+    return (
+        _conventional_kit(config, in_channels)
+        if baseline is None
+        else _ceconv_kit(int(baseline[1]), config, in_channels)
+    )
 
 
-def _conventional_kit(config: dict[str, Any]) -> Kit:
+def _conventional_kit(config: dict[str, Any], in_channels: int | None) -> Kit:
+    # The lift to a trivial group, the image itself, is what checks and normalises.
+    lift = partial(Lift, Exposure(1), config["mean"], config["std"], in_channels=in_channels)
+    channels = lift().in_channels
     return Kit(
-        config={"group": None, **config},
+        config={"group": None, **config, "in_channels": channels},
         group=None,
-        # The lift to the trivial group, the image itself, is what checks and normalises.
-        lift=partial(Lift, Hue(1), config["mean"], config["std"]),
-        first=partial(_conv, 3),
+        lift=lift,
+        first=partial(_conv, channels),
         conv=_conv,
         conv_transpose=_conv_transpose,
         projection=partial(_conv, kernel_size=1, bias=False),
@@ -130,14 +139,16 @@ def _conventional_kit(config: dict[str, Any]) -> Kit:
     )
 
 
-def _group_kit(group: Group, config: dict[str, Any]) -> Kit:
+def _group_kit(group: Group, config: dict[str, Any], in_channels: int | None) -> Kit:
+    lift = partial(Lift, group, config["mean"], config["std"], in_channels=in_channels)
+    channels = lift().in_channels
     how = {name: config[name] for name in ("algorithm", "rescale", "window")}
     taps = algorithms.taps(group, config["window"])
     return Kit(
-        config={"group": str(group), **config},
+        config={"group": str(group), **config, "in_channels": channels},
         group=group,
-        lift=partial(Lift, group, config["mean"], config["std"]),
-        first=partial(GroupConv2d, group, 3, **how),
+        lift=lift,
+        first=partial(GroupConv2d, group, channels, **how),
         conv=partial(GroupConv2d, group, **how),
         conv_transpose=partial(GroupConvTranspose2d, group, **how),
         projection=partial(GroupConv2d, group, kernel_size=1, bias=False, **how),
@@ -146,10 +157,12 @@ def _group_kit(group: Group, config: dict[str, Any]) -> Kit:
     )
 
 
-def _ceconv_kit(n: int, config: dict[str, Any]) -> Kit:
+def _ceconv_kit(n: int, config: dict[str, Any], in_channels: int | None) -> Kit:
+    if in_channels not in (None, 3):
+        raise ValueError(f"CEConv turns the filters of red, green and blue: in_channels must be 3, got {in_channels!r}")
     group, how = Hue(n), {"algorithm": config["algorithm"]}
     return Kit(
-        config={"group": f"ceconv{n}", **config},
+        config={"group": f"ceconv{n}", **config, "in_channels": 3},
         group=group,
         lift=partial(Lift, Hue(1), config["mean"], config["std"]),  # the first convolution lifts
         first=partial(CEConvLift, n),

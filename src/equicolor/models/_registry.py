@@ -90,9 +90,10 @@ def create_model(
     rescale: bool = False,
     window: Window = "zero",
     reduce: Reduce = "max",
+    in_channels: int | None = None,
     **options: Any,
 ) -> Model:
-    """A network of the zoo, with fresh weights. It takes RGB in [0, 1] and returns logits.
+    """A network of the zoo, with fresh weights. It takes images in [0, 1], RGB unless otherwise said; returns logits.
 
     Args:
         name: one of :func:`list_models`.
@@ -110,6 +111,8 @@ def create_model(
             pools over the group while three are left; what follows is conventional.
         rescale: another way to say ``window="rescale"``.
         reduce: how it pools over the group, see :class:`equicolor.nn.GroupPool`.
+        in_channels: of the images; by default 3, or as many as the group, or mean and std, are for. Others than 3 go
+            with groups that take them, such as ``"exp3"``, and with none.
         options: the network's own: ``bias`` of z2cnn, ``stem`` and ``group_stages`` of the ResNets, ``kernel_size`` of
             the segmenter.
 
@@ -127,11 +130,12 @@ def create_model(
         if option not in known:
             raise TypeError(
                 f"{name} has no option {option!r}. Its own are {', '.join(known) or 'none'}; those of every model are "
-                "group, num_classes, width, mean, std, algorithm, rescale, window and reduce."
+                "group, num_classes, width, mean, std, algorithm, rescale, window, reduce and in_channels."
             )
     if num_classes is not None:
         options["num_classes"] = num_classes
     made: Callable[..., Model] = network  # each has options of its own
-    model = made(make_kit(group, width, mean, std, algorithm, rescale, window, reduce), **fixed, **options)
+    kit = make_kit(group, width, mean, std, algorithm, rescale, window, reduce, in_channels)
+    model = made(kit, **fixed, **options)
     model.config = {"name": name, **model.config}
     return model

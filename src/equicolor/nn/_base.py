@@ -210,7 +210,7 @@ class GroupConvBase(nn.Module):
         bias = None if self.bias is None else self.bias.view(groups, 1, -1).expand(-1, order, -1).flatten()
         as_given = layout(features)
         side_by_side = _elements_to_channels(features, self.group.order, groups).contiguous(memory_format=as_given)
-        result = convolution(side_by_side, self._filter_bank(), bias)
+        result = convolution.forward(side_by_side, self._filter_bank(), bias)
         return _elements_to_batch(result, order, groups).contiguous(memory_format=as_given)
 
     def _filter_bank(self) -> Tensor:

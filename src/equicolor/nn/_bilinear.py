@@ -26,7 +26,8 @@ class Convolution(NamedTuple):
     transposed: bool = False
     output_padding: tuple[int, int] = (0, 0)
 
-    def __call__(self, features: Tensor, filters: Tensor, bias: Tensor | None) -> Tensor:
+    def forward(self, features: Tensor, filters: Tensor, bias: Tensor | None) -> Tensor:
+        """Computes it: a method with a name, since PyTorch 2.8 does not compile the call of a named tuple."""
         if self.transposed:
             return F.conv_transpose2d(
                 features, filters, bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
@@ -110,7 +111,7 @@ def convolve(
     shared = bias is not None and all(row[0] == 1 for row in algorithm.inverse)
     biases = [bias if shared else None, *[None] * (algorithm.rank - 1)]
     for part in zip(products.slabs, unstack(filters, algorithm.rank), biases, strict=True):
-        products.put(convolution(*part))
+        products.put(convolution.forward(*part))
     result = combine(algorithm.inverse, products.results)
     return result if bias is None or shared else result + bias.view(-1, 1, 1)
 

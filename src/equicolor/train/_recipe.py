@@ -16,7 +16,7 @@ import yaml  # type: ignore[import-untyped]
 import equicolor
 from equicolor.data import list_datasets
 from equicolor.data.augment import steps_of
-from equicolor.models import list_models
+from equicolor.models import Task, list_models
 
 Precision = Literal["32-true", "16-mixed", "bf16-mixed", "64-true"]
 
@@ -58,7 +58,7 @@ class Recipe:
     group: str | None = None
     data_options: dict[str, Any] = field(default_factory=dict)
     model_options: dict[str, Any] = field(default_factory=dict)
-    task: Literal["classification", "segmentation"] = "classification"
+    task: Task = "classification"
     train_split: str = "train"
     test_splits: list[str] = field(default_factory=list)
     train_size: int | None = None
