@@ -2,13 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
+
+import torch
+from torch import nn
 
 from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
 from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments._several import missing
 from equicolor.experiments._stand_in import SHORT, shift_columns
 from equicolor.experiments._tables import Measured, run_records
+from equicolor.groups import group as as_group
+from equicolor.measure import equivariance_error
+from equicolor.nn import GroupConv2d, Lift, Window
 from equicolor.train import Run
+
+#: Untrained networks of up to so many layers on this group are measured.
+_DEPTHS, _WIDE, _CHANNELS = (1, 2, 3), "sat9", 8
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,7 @@ _CELLS = _Part(
     {
         "cells, Z2CNN": "z2cnn",
         "cells, Z2CNN, grey": "z2cnn-gray",
+        "cells, Z2CNN, jitter of light": "z2cnn-jitter",
         "cells, Light-3": "light3",
         "cells, Light-3, rescaled": "light3-rescale",
         "cells, Light-3, replicated": "light3-replicate",
@@ -88,7 +99,11 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         if rows:
             tables.append(_table(part, rows, runs))
             records += run_records({row.label: runs[row.label] for row in rows}, part.metric)
-    return Outcome(records, tables, notes=[_NOTE, *(f"Cells are left out. {text}" for text in absent.values())])
+    measured = equivariance_of_windows()
+    tables.append(_equivariance_table(measured))
+    return Outcome(
+        [*records, *measured], tables, notes=[_NOTE, *(f"Cells are left out. {text}" for text in absent.values())]
+    )
 
 
 def _table(part: _Part, rows: Sequence[Row], runs: Mapping[str, Sequence[Run]]) -> Table:
@@ -100,6 +115,34 @@ def _table(part: _Part, rows: Sequence[Row], runs: Mapping[str, Sequence[Run]]) 
         seconds = Measured([run.summary["seconds"] for run in those]).mean
         lines.append([row.title, *cells, f"{those[0].summary['parameters']:,}", f"{seconds:.0f}"])
     return Table(part.title, ["network", *part.columns.values(), "parameters", "seconds"], lines)
+
+
+def equivariance_of_windows() -> list[Record]:
+    """How far networks of a few layers are from equivariant to a move by one step, where both sides are known."""
+    images = torch.rand(4, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+    records: list[Record] = []
+    for window in get_args(Window):
+        for depth in _DEPTHS:
+            layers: list[nn.Module] = [Lift(_WIDE)]
+            group, channels = as_group(_WIDE), 3
+            with torch.random.fork_rng(devices=[]):
+                torch.default_generator.manual_seed(0)
+                for _ in range(depth):
+                    conv = GroupConv2d(group, channels, _CHANNELS, 3, window=window)
+                    layers += [conv, nn.ReLU()]
+                    group, channels = conv.out_group, _CHANNELS
+            error = equivariance_error(nn.Sequential(*layers), images, group, elements=[1]).item()
+            records.append({"window": window, "layers": depth, "equivariance_error": error})
+    return records
+
+
+def _equivariance_table(records: Sequence[Record]) -> Table:
+    lines = [
+        [window, *(f"{record['equivariance_error']:.0e}" for record in records if record["window"] == window)]
+        for window in get_args(Window)
+    ]
+    title = f"Untrained layers on {_WIDE}: relative equivariance error of one step, on the overlap"
+    return Table(title, ["window", *(f"{depth} layer{'s' * (depth > 1)}" for depth in _DEPTHS)], lines)
 
 
 def _cell(values: Sequence[float]) -> str:

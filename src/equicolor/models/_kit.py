@@ -78,9 +78,11 @@ class Kit:
         group = getattr(convolution, "out_group", self.group)
         if self.config["window"] != "valid" or group is None:
             return self, []
+        config = {name: value for name, value in self.config.items() if name != "group"}
+        channels: int = config["in_channels"]
         if all(factor.closes or factor.order >= _LEAST_POOLED for factor in algorithms.inner(group).factors):
-            return _group_kit(group, self.config, self.config["in_channels"]), []
-        return _conventional_kit(self.config, self.config["in_channels"]), [GroupPool(group, self.config["reduce"])]
+            return _group_kit(group, config, channels), []
+        return _conventional_kit(config, channels), [GroupPool(group, config["reduce"])]
 
 
 def make_kit(
