@@ -4,8 +4,12 @@ A group here is a small immutable value, ``Hue(4)`` or ``Hue(4) * Saturation(3)`
 back through :func:`group`. Its elements are integers, or tuples of them for a product: ``i`` stands for the i-th
 multiple of the group's step. It acts on images by moving their colours (the paper's φ) and on features, whose batch
 axis holds the group's elements one after the other, by moving those (the paper's ϕ). What a move does to a colour is
-said in :mod:`equicolor.color`; what networks do with groups, further up.
+said in :mod:`equicolor.color`; what networks do with groups, further up. A file here registers the factors in it, and
+is found by being there.
 """
+
+import importlib
+import pkgutil
 
 from equicolor.groups._factor import Factor
 from equicolor.groups._family import Family
@@ -44,3 +48,6 @@ __all__ = [
     "registered_factors",
     "written_arguments",
 ]
+
+for _file in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_file.name)

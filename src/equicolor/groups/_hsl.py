@@ -11,6 +11,7 @@ from equicolor.color import Shift, Space
 from equicolor.groups._actions import ActionFactor
 from equicolor.groups._factor import Factor
 from equicolor.groups._family import Family
+from equicolor.groups._names import register_group
 
 #: The default step of each action: 0.1 as in the paper; in logits, what moves a half-saturated colour about as far.
 DEFAULT_STEP: dict[str, float] = {"clamp": 0.1, "exact": 0.4}
@@ -60,6 +61,7 @@ def _moves(factors: Sequence[Factor], amounts: Sequence[Any]) -> dict[str, Any]:
 HSL = _HSL("HSL")
 
 
+@register_group
 @dataclass(frozen=True)
 class Hue(Factor):
     """The cyclic group of ``n`` hue shifts by multiples of 360°/n (the paper's H_N).
@@ -102,6 +104,7 @@ class _Translations(ActionFactor):
         super().__post_init__()
 
 
+@register_group
 @dataclass(frozen=True)
 class Saturation(_Translations):
     """``n`` shifts of saturation by multiples of ``step``: a window of a translation group (the paper's S_N).
@@ -126,6 +129,7 @@ class Saturation(_Translations):
         return color.shift_saturation(images, amount, self.action, self.space)
 
 
+@register_group
 @dataclass(frozen=True)
 class Luminance(_Translations):
     """``n`` shifts of luminance by multiples of ``step`` (the paper's L_N). Arguments as for :class:`Saturation`.

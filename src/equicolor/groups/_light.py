@@ -15,6 +15,7 @@ from equicolor.color import Shift
 from equicolor.groups._actions import ActionFactor
 from equicolor.groups._factor import Factor
 from equicolor.groups._family import Family
+from equicolor.groups._names import register_group
 
 
 class _Light(Family):
@@ -83,6 +84,7 @@ class Light(ActionFactor):
         return self.family.move([self], images, [amount])
 
 
+@register_group
 @dataclass(frozen=True)
 class Temperature(Light):
     """``n`` shifts from cool (more blue) to warm (more red) light. Arguments as for :class:`Light`.
@@ -98,6 +100,7 @@ class Temperature(Light):
         return color.TEMPERATURE
 
 
+@register_group
 @dataclass(frozen=True)
 class Tint(Light):
     """``n`` shifts from magenta to green light. Arguments as for :class:`Light`.
@@ -113,6 +116,7 @@ class Tint(Light):
         return color.TINT
 
 
+@register_group
 @dataclass(frozen=True)
 class Exposure(Light):
     """``n`` shifts from dark to bright, all channels alike, however many there are. Arguments as for :class:`Light`.
@@ -130,6 +134,7 @@ class Exposure(Light):
         return (1.0,) * channels
 
 
+@register_group
 @dataclass(frozen=True)
 class Gain(Light):
     """``n`` shifts along a direction of your own, in as many channels as it has: for multispectral images.

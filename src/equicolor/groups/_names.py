@@ -8,9 +8,6 @@ from typing import TypeVar
 
 from equicolor.groups._factor import Factor
 from equicolor.groups._group import MOST_ELEMENTS, Group
-from equicolor.groups._hsl import Hue, Luminance, Saturation
-from equicolor.groups._light import Exposure, Gain, Temperature, Tint
-from equicolor.groups._stain import DAB, Eosin, Haematoxylin
 from equicolor.groups._write import read_arguments
 
 _FACTORS: dict[str, type[Factor]] = {}
@@ -72,10 +69,6 @@ def factor_kind(prefix: str) -> type[Factor]:
     if prefix not in _FACTORS:
         raise ValueError(f"unknown colour move {prefix!r}: expected one of {', '.join(_FACTORS)}")
     return _FACTORS[prefix]
-
-
-for _kind in (Hue, Saturation, Luminance, Temperature, Tint, Exposure, Gain, Haematoxylin, Eosin, DAB):
-    register_group(_kind)
 
 
 def group(name: str | Group) -> Group:

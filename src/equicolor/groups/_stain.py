@@ -12,6 +12,7 @@ from equicolor import color
 from equicolor.color import Shift
 from equicolor.groups._factor import Factor
 from equicolor.groups._family import Family
+from equicolor.groups._names import register_group
 
 
 class _Stains(Family):
@@ -86,6 +87,7 @@ class Stain(Factor):
         return self.family.move([self], images, [amount])
 
 
+@register_group
 @dataclass(frozen=True)
 class Haematoxylin(Stain):
     """``n`` amounts of haematoxylin, the blue of nuclei. Arguments as for :class:`Stain`.
@@ -99,6 +101,7 @@ class Haematoxylin(Stain):
     row: ClassVar[int] = 0
 
 
+@register_group
 @dataclass(frozen=True)
 class Eosin(Stain):
     """``n`` amounts of eosin, the pink of everything else. Arguments as for :class:`Stain`."""
@@ -108,6 +111,7 @@ class Eosin(Stain):
     row: ClassVar[int] = 1
 
 
+@register_group
 @dataclass(frozen=True)
 class DAB(Stain):
     """``n`` amounts of diaminobenzidine, the brown of antibodies. Arguments as for :class:`Stain`."""
