@@ -18,7 +18,7 @@ test: $(VENV)/installed-dev $(VENV)/networks  ## lint, layers, types, tests
 
 # PyTorch's kernels differ between CPUs, and so do their faults: what convolves and trains, as older CPUs compute it.
 TRAINS := tests/nn tests/models tests/train tests/experiments tests/test_cli.py
-CONVOLVES := tests/nn/test_strided.py tests/models/test_convolutions.py
+CONVOLVES := tests/_tools/test_strided.py tests/models/test_convolutions.py
 test-other-cpus: $(VENV)/installed-dev $(VENV)/networks  ## what trains, once more with AVX2 and with SSE 4.1 alone
 	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 $(BIN)/python -m pytest -n 2 $(TRAINS)
 	ONEDNN_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=default $(BIN)/python -m pytest -n 2 $(CONVOLVES)

@@ -4,6 +4,9 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
+#: What other packages add is looked at from processes of its own: imported here, it would be there in every test.
+collect_ignore = ["stranger.py"]
+
 settings.register_profile("equicolor", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("equicolor")
 

@@ -34,7 +34,7 @@ SMALL = Recipe(
 )
 
 # A server that has imported everything forks a fresh process in no time: what is tested is the killing, not importing.
-_processes = multiprocessing.get_context("forkserver")
+_processes = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
 _processes.set_forkserver_preload(["equicolor.train", "torchmetrics", "sklearn.datasets", "kornia.augmentation"])
 
 

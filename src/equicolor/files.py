@@ -117,7 +117,7 @@ def push_to_hub(model: nn.Module, hub_id: str, classes: Sequence[str] | None = N
     api.create_repo(hub_id, exist_ok=True, private=options.pop("private", None))
     with tempfile.TemporaryDirectory() as folder:
         save_pretrained(model, folder, classes)
-        (Path(folder) / "README.md").write_text(_model_card(hub_id, unwrapped(model)))
+        (Path(folder) / "README.md").write_text(_model_card(hub_id, unwrapped(model)), encoding="utf-8")
         return str(api.upload_folder(repo_id=hub_id, folder_path=folder, **options))
 
 
@@ -127,7 +127,7 @@ def read_card(folder: str | os.PathLike[str]) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"there is no {CARD} in {path.parent}: expected a folder that save_pretrained wrote")
     try:
-        card = json.loads(path.read_text())
+        card = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} is damaged: {error}. Save or download the model again.") from None
     if not isinstance(card, dict) or card.get("library_name") != "equicolor":

@@ -8,12 +8,18 @@ from equicolor.bench import FULL, QUICK, _plan
 def test_results_are_handed_over_whenever_there_are_new_ones(monkeypatch):
     monkeypatch.setattr(_plan, "measure_network", lambda name, *_, **__: [{"network": name}])
     monkeypatch.setattr(_plan, "measure_lift", lambda *_: [{"way": "lift"}])
+    monkeypatch.setattr(_plan, "measure_families", lambda *_: [{"group": "temp3"}])
     plan = replace(FULL, networks=("resnet44", "z2cnn"), parts=("lift", "networks"))
-    stages = [{k: v for k, v in results.items() if k in ("networks", "lift")} for results in plan.run()]
+    stages = [{k: v for k, v in results.items() if k in ("networks", "lift", "families")} for results in plan.run()]
     assert stages == [
         {"networks": [{"network": "resnet44"}]},
         {"networks": [{"network": "resnet44"}, {"network": "z2cnn"}]},
         {"networks": [{"network": "resnet44"}, {"network": "z2cnn"}], "lift": [{"way": "lift"}]},
+        {
+            "networks": [{"network": "resnet44"}, {"network": "z2cnn"}],
+            "lift": [{"way": "lift"}],
+            "families": [{"group": "temp3"}],
+        },
     ]
 
 

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import socket
+import sys
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from torch import nn
 
 from equicolor.train._norm import SharedBatchNorm2d, share_batch_norms
 
-_processes = multiprocessing.get_context("forkserver")
+_processes = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
 _processes.set_forkserver_preload(["equicolor.train"])
 
 

@@ -113,13 +113,11 @@ def make_kit(
     if rescale or window != "zero":
         asked = "rescale=True" if rescale else f"window={window!r}"
         raise ValueError(f"{asked} is for the edges of a truncated group such as 'sat3', not for group={group!r}")
-    if reduce != "max" and baseline is None:
+    if baseline is not None:
+        return _ceconv_kit(int(baseline[1]), config, in_channels)
+    if reduce != "max":
         raise ValueError(f"reduce={reduce!r} is for pooling over a group, and a conventional network has none")
-    return (
-        _conventional_kit(config, in_channels)
-        if baseline is None
-        else _ceconv_kit(int(baseline[1]), config, in_channels)
-    )
+    return _conventional_kit(config, in_channels)
 
 
 def _conventional_kit(config: dict[str, Any], in_channels: int | None) -> Kit:

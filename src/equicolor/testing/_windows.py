@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from equicolor.baselines import CEConvLift
 from equicolor.groups import Element, Group
 from equicolor.measure import Inputs, element_error, equivariance_error, evaluating, relative_error
-from equicolor.nn import CEConvLift, Lift
+from equicolor.nn import Lift
 
 
 class Violation(NamedTuple):
