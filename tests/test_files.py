@@ -44,6 +44,16 @@ def test_what_was_saved_comes_back(group, tmp_path):
     assert torch.equal(loaded(images), model.eval()(images))
 
 
+@pytest.mark.parametrize(("group", "window"), [("sat5", "valid"), ("temp3-tint3", "replicate")])
+def test_the_window_and_the_pooling_come_back_too(group, window, tmp_path):
+    model = ec.create_model("z2cnn", group, 4, width=4, window=window, reduce="logsumexp").eval()
+    loaded = ec.from_pretrained(ec.save_pretrained(model, tmp_path))
+    images = torch.rand(2, 3, 28, 28)
+    assert (loaded.config["window"], loaded.config["reduce"]) == (window, "logsumexp")
+    assert torch.equal(loaded(images), model(images))
+    assert torch.allclose(ec.optimize_for_inference(model)(images), model(images), atol=1e-5)
+
+
 def test_the_card_says_what_the_model_is(folder, model):
     card = read_card(folder)
     assert card["architecture"] == model.config

@@ -39,13 +39,18 @@ def test_a_frozen_layer_computes_the_same_and_takes_in_a_norm(layer, groups, alg
     )
 
 
+@pytest.mark.parametrize("layer", [GroupConv2d, GroupConvTranspose2d])
+@pytest.mark.parametrize("window", ["zero", "rescale", "replicate", "valid"])
 @pytest.mark.parametrize("algorithm", ["fast", "direct"])
-def test_a_frozen_layer_on_a_truncated_group_keeps_its_rescaling(algorithm):
-    module = GroupConv2d("hue2-sat3", 4, 6, 3, rescale=True, algorithm=algorithm)
+def test_a_frozen_layer_on_a_truncated_group_keeps_its_window(algorithm, window, layer):
+    module = layer("hue2-sat3", 4, 6, 3, window=window, algorithm=algorithm, groups=2)
     features = torch.randn(12, 4, 5, 5)
     expected = module(features)
     module.freeze()
     torch.testing.assert_close(module(features), expected)
+    scale, shift = torch.randn(6), torch.randn(6)
+    module.fold(scale, shift)
+    torch.testing.assert_close(module(features), expected * scale.view(-1, 1, 1) + shift.view(-1, 1, 1))
 
 
 def test_a_frozen_layer_cannot_be_loaded_with_what_it_no_longer_has():
