@@ -1,15 +1,16 @@
 """The registry: networks by name."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, TypeVar
 
 from equicolor.groups import Group
+from equicolor.models._canonical import CanonicalizedModel
 from equicolor.models._kit import Channels, Width, make_kit
 from equicolor.models._model import Model, Task
-from equicolor.nn import Choice
+from equicolor.nn import Canonicalizer, Choice
 
 _Network = TypeVar("_Network", bound=type[Model])
 
@@ -88,6 +89,7 @@ def create_model(
     std: Channels = 1.0,
     algorithm: Choice = "auto",
     rescale: bool = False,
+    canonicalize: str | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Model:
     """A network of the zoo, with fresh weights. It takes RGB in [0, 1] and returns logits.
@@ -104,6 +106,8 @@ def create_model(
             equivariant.
         algorithm: how group convolutions are computed, see :class:`equicolor.nn.GroupConv2d`.
         rescale: make up for the edges of a truncated group, see :class:`equicolor.nn.GroupConv2d`.
+        canonicalize: the colour moves that are undone before the network looks, ``"temp-tint"``, or all arguments of
+            :class:`equicolor.nn.Canonicalizer` by name; see :func:`equicolor.canonicalize`.
         options: the network's own: ``bias`` of z2cnn, ``stem`` and ``group_stages`` of the ResNets, ``kernel_size`` of
             the segmenter.
 
@@ -121,11 +125,14 @@ def create_model(
         if option not in known:
             raise TypeError(
                 f"{name} has no option {option!r}. Its own are {', '.join(known) or 'none'}; those of every model are "
-                "group, num_classes, width, mean, std, algorithm and rescale."
+                "group, num_classes, width, mean, std, algorithm, rescale and canonicalize."
             )
     if num_classes is not None:
         options["num_classes"] = num_classes
     made: Callable[..., Model] = network  # each has options of its own
     model = made(make_kit(group, width, mean, std, algorithm, rescale), **fixed, **options)
     model.config = {"name": name, **model.config}
-    return model
+    if canonicalize is None:
+        return model
+    canonicalizer = Canonicalizer(**({"group": canonicalize} if isinstance(canonicalize, str) else canonicalize))
+    return CanonicalizedModel(model, canonicalizer)

@@ -10,6 +10,7 @@ from typing import Any
 
 from equicolor.nn._base import Choice, GroupConvBase, Size
 from equicolor.nn._bilinear import Convolution
+from equicolor.nn._canonicalizer import Canonical, Canonicalizer, CanonicalMode
 from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
 from equicolor.nn._dropout import GroupDropout
 from equicolor.nn._lift import Lift
@@ -19,6 +20,9 @@ from equicolor.nn._pool import GroupPool
 
 __all__ = [
     "BatchNorm2d",
+    "Canonical",
+    "CanonicalMode",
+    "Canonicalizer",
     "Choice",
     "Convolution",
     "GroupConv2d",
