@@ -32,7 +32,7 @@ def crest(samples: Tensor, place: Tensor, reach: float) -> tuple[Tensor, Tensor]
     around = samples.gather(1, (place[:, None] + places) % n)  # the place first
     frequencies = torch.arange(1, (n + 1) // 2, dtype=dtype, device=device)
     if not len(frequencies):
-        return torch.zeros(len(place), dtype=dtype, device=device), around[:, 0]
+        return torch.zeros(place.shape[0], dtype=dtype, device=device), around[:, 0]
     offsets = reach * torch.linspace(-1, 1, 2 * _GRID + 1, dtype=dtype, device=device)
     # Row u of the matrix takes the samples to the polynomial's value at u.
     angles = 2 * math.pi / n * frequencies * (offsets[:, None] - places)[..., None]

@@ -170,11 +170,14 @@ class Canonicalizer(nn.Module):
 
     def _picked(self, images: Tensor) -> Tensor:
         """Evenly picked rows and columns, ``size`` at most, in the precision of the networks."""
-        for axis in (-2, -1):
-            length = images.shape[axis]
-            if length > self.size:
-                picked = (2 * torch.arange(self.size, device=images.device) + 1) * length // (2 * self.size)
-                images = images.index_select(axis, picked)
+        sides = [min(length, self.size) for length in images.shape[-2:]]
+        if sides != list(images.shape[-2:]):
+            rows, columns = (
+                (2 * torch.arange(side, device=images.device) + 1) * length // (2 * side)
+                for side, length in zip(sides, images.shape[-2:], strict=True)
+            )
+            picked = (rows[:, None] * images.shape[-1] + columns).flatten()  # at once: ONNX has no bug in that
+            images = images.flatten(-2).index_select(-1, picked).reshape(*images.shape[:-2], *sides)
         return images.to(next((parameter.dtype for parameter in self.parameters()), images.dtype))
 
     def _numbers(self, small: Tensor) -> Tensor:
@@ -187,7 +190,7 @@ class Canonicalizer(nn.Module):
     def _turn(self, small: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """The turn of each image to the nearest element and what is missing, ``(B, circles)``; in training, chances."""
         if self.circles is None:
-            none = color.working(small).new_zeros(len(small), 0)
+            none = color.working(small).new_zeros(small.shape[0], 0)
             return none, none, None
         numbers = self._numbers(small)
         best = numbers.argmax(1)
@@ -203,7 +206,7 @@ class Canonicalizer(nn.Module):
 
     def _shift(self, small: Tensor, turn: Tensor) -> Tensor:
         """The shift of each image, ``(B, windows)``, found by looking several times."""
-        shift = turn.new_zeros(len(small), len(self.reach))
+        shift = turn.new_zeros(small.shape[0], len(self.reach))
         if self.shifts is None:
             return shift
         bounds = shift.new_tensor(self.reach)
