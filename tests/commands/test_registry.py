@@ -29,7 +29,6 @@ def greet(name: str, *, times: int = 1) -> None:
 @pytest.fixture
 def outside(monkeypatch):
     """What a test registers is forgotten after it."""
-    list_commands()
     for name in ("_COMMANDS", "_PLACES"):
         monkeypatch.setattr(_registry, name, dict(getattr(_registry, name)))
 

@@ -1,10 +1,12 @@
-"""Real MNIST and real CIFAR-10, found through EQUICOLOR_DATA."""
+"""Real MNIST, CIFAR-10 and malaria cells, found through EQUICOLOR_DATA."""
 
+import io
 import os
 from pathlib import Path
 
 import pytest
 import torch
+from PIL import Image
 
 from equicolor.color import rgb_to_hsv
 from equicolor.data import load
@@ -50,3 +52,29 @@ def test_real_cifar10_is_read_from_parquet(tmp_path: Path) -> None:
     assert test.labels.bincount().tolist() == [1000] * 10
     mean = test.images.float().mean((0, 2, 3)) / 255
     assert torch.allclose(mean, torch.tensor([0.494, 0.485, 0.450]), atol=3e-3)
+
+
+@needs("malaria")
+def test_real_malaria_cells_are_cut_by_stain_and_by_slide() -> None:
+    counts = {"blue_train": [4226, 2995], "blue_test": [1032, 706], "pink": [7632, 9790], "between": [889, 288]}
+    for split, expected in counts.items():
+        cells = load("malaria", ROOT, split, in_memory=False)
+        assert cells.labels.bincount().tolist() == expected
+    red, _, blue = load("malaria", ROOT, "blue_test", image_size=32).images.float().mean((0, 2, 3))
+    assert blue > red
+    red, _, blue = load("malaria", ROOT, "pink", in_memory=False).sample(200)[:].images.mean((0, 2, 3))
+    assert red > blue
+
+
+@needs("malaria")
+def test_the_stain_of_real_slides_is_that_of_their_uninfected_cells(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(ROOT / "malaria" / "cells.parquet").to_pylist()
+    chosen = [row for row in table if row["slide"] in ("C102P63", "C172P133", "C177P138N", "C100P61")]
+    for row in chosen:  # as the original folders have them
+        place = tmp_path / "cell_images" / row["label_name"].title() / Path(row["file"]).with_suffix(".png").name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        Image.open(io.BytesIO(row["image"])).save(place)
+    for split in ("blue", "pink", "between"):
+        cells = load("malaria", tmp_path, split, in_memory=False, check_size=False)
+        assert len(cells) == sum(row["stain_domain"] == split for row in chosen)

@@ -23,7 +23,6 @@ from small import SMALL
 @pytest.fixture
 def outside(monkeypatch):
     """What a test registers is forgotten after it."""
-    list_experiments()
     monkeypatch.setattr(_registry, "_EXPERIMENTS", dict(_registry._EXPERIMENTS))
 
 

@@ -7,6 +7,7 @@ import pickle
 
 import pytest
 import torch
+from torch.fx.experimental.optimization import fuse
 
 import equicolor as ec
 from zoo import relative, settle
@@ -176,3 +177,15 @@ def test_every_trainable_parameter_learns(name, group, images):
 def test_a_number_of_classes_below_one_is_refused():
     with pytest.raises(ValueError, match="num_classes must be a positive whole number, got 0"):
         ec.create_model("z2cnn", num_classes=0)
+
+
+@pytest.mark.parametrize(("name", "group"), EACH)
+def test_norms_are_pytorchs_own(name, group):
+    norms = [module for module in small(name, group).modules() if isinstance(module, torch.nn.BatchNorm2d)]
+    assert norms
+    assert {type(norm) for norm in norms} == {torch.nn.BatchNorm2d}
+
+
+def test_tools_that_ask_for_pytorchs_own_norm_find_it():
+    fused = fuse(small("z2cnn").eval())
+    assert not any(isinstance(module, torch.nn.BatchNorm2d) for module in fused.modules())

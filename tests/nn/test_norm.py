@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from equicolor.nn import BatchNorm2d
+from equicolor.nn import BatchNorm2d, faster_norms
 from equicolor.nn import _norm as implementation
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
@@ -148,3 +148,14 @@ def test_wrong_features_get_pytorchs_errors():
         BatchNorm2d(9)(torch.rand(4, 5, 4, 4).to(memory_format=torch.channels_last))
     with pytest.raises(ValueError, match="expected 4D input"):
         BatchNorm2d(9)(torch.rand(4, 9))
+
+
+def test_norms_become_faster_where_that_gains_and_keep_what_they_have():
+    few, many, full = nn.BatchNorm2d(9), nn.BatchNorm2d(65), nn.BatchNorm2d(32)
+    special = nn.SyncBatchNorm(9)
+    before = {name: value.clone() for name, value in few.state_dict().items()}
+    assert list(faster_norms(nn.Sequential(few, many, full, special))) == [few, many, full, special]
+    assert [type(norm) for norm in (few, many, full)] == [BatchNorm2d, nn.BatchNorm2d, nn.BatchNorm2d]
+    assert type(special) is nn.SyncBatchNorm
+    assert few.state_dict().keys() == before.keys()
+    assert all(torch.equal(value, before[name]) for name, value in few.state_dict().items())

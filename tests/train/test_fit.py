@@ -10,7 +10,7 @@ import torch
 
 import equicolor as ec
 from equicolor.train import Recipe, Run, fit
-from equicolor.train import _fit as fit_module
+from equicolor.train._learner import new_model
 from runs import SMALL, rows, stop_at, torchrun, weights
 
 
@@ -85,7 +85,7 @@ def test_accumulation_changes_nothing_but_rounding_and_norms(tmp_path, monkeypat
     recipe = SMALL.replace(augment="none", iterations=3, precision="64-true")
     one = fit(recipe, tmp_path / "one", quiet=True)
     parts = fit(recipe.replace(accumulate=4), tmp_path / "parts", quiet=True)
-    start = fit_module.new_model(recipe, ec.data.load("digits")).state_dict()
+    start = new_model(recipe, ec.data.load("digits")).state_dict()
     moved = [name for name, value in weights(one.folder).items() if not torch.equal(value, start[name])]
     assert moved
     for name, value in weights(one.folder).items():

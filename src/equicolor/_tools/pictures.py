@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from PIL.Image import Image
 
-_THUMBNAIL = 64
+#: Sides in pixels; a sheet of few images is narrower.
+_THUMBNAIL, _SHEET = 64, 1600
 _INK, _PALE = (40, 40, 40), (140, 140, 140)
 
 
@@ -26,13 +27,12 @@ def new_figure(width: float, height: float) -> "Figure":
     return figure
 
 
-def contact_sheet(images: Tensor, sections: Sequence[tuple[str, Sequence[int]]], width: int = 1600) -> "Image":
+def contact_sheet(images: Tensor, sections: Sequence[tuple[str, Sequence[int]]]) -> "Image":
     """Thumbnails in rows, one section below the other, each with its heading at the left.
 
     Args:
         images: uint8 ``(N, 3, S, S)``.
         sections: heading → which images, in their order.
-        width: of the sheet in pixels, at most; few images take less.
     """
     pil = require("PIL.Image", "drawing")
     draw = require("PIL.ImageDraw", "drawing")
@@ -41,7 +41,7 @@ def contact_sheet(images: Tensor, sections: Sequence[tuple[str, Sequence[int]]],
     # As many columns as give the sheet a shape of about 3:2, within the width.
     side, gap, margin = _THUMBNAIL, 2, 90
     total = sum(len(members) for _, members in sections)
-    columns = max(1, min((width - margin) // (side + gap), max(8, math.ceil(math.sqrt(1.5 * total)))))
+    columns = max(1, min((_SHEET - margin) // (side + gap), max(8, math.ceil(math.sqrt(1.5 * total)))))
     rows = [math.ceil(len(members) / columns) for _, members in sections]
     height = sum(rows) * (side + gap) + 3 * gap * (len(sections) + 1)
     sheet: Image = pil.new("RGB", (margin + columns * (side + gap) + gap, height), "white")

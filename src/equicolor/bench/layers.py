@@ -79,15 +79,14 @@ def sweep(
     groups: Sequence[str] = GROUPS,
     widths: Sequence[int] = WIDTHS,
     maps: Sequence[int] = MAPS,
-    kernels: Sequence[int] = KERNELS,
     batch: int = 32,
 ) -> list[Size]:
     """The sizes to measure: features up to 40 MB, and filter banks up to 256 MB, which direct builds and fast does not.
 
-    >>> [(size.width_in, size.map_size) for size in sweep(["hue12"], [64, 512], [16, 56], [3])]
-    [(64, 16)]
+    >>> [(size.width_in, size.map_size) for size in sweep(["hue12"], [64, 512], [16, 56])]
+    [(64, 16), (64, 16)]
     """
-    every = product(groups, kernels, widths, maps)
+    every = product(groups, KERNELS, widths, maps)
     sizes = (Size(g, kernel, w, w, m, batch, padding=kernel // 2) for g, kernel, w, m in every)
     return [size for size in sizes if size.fits]
 

@@ -18,7 +18,7 @@ from equicolor.bench._work import multiply_adds
 from equicolor.deploy import optimize_for_inference
 from equicolor.groups import group as as_group
 from equicolor.models import create_model
-from equicolor.nn import Choice
+from equicolor.nn import Choice, faster_norms
 
 Mode: TypeAlias = Literal["eager", "compiled"]
 Phase: TypeAlias = Literal["training", "inference"]
@@ -132,6 +132,8 @@ def _build(name: str, candidate: Candidate, phase: Phase, images: Tensor) -> nn.
     model: nn.Module = create_model(name, candidate.group, num_classes=10, algorithm=algorithm)
     model = model.to(images.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     model = optimize_for_inference(model, images) if phase == "inference" else model.train()
+    if phase == "training" and images.device.type == "cpu":
+        faster_norms(model)
     return leave_out_transforms(model) if candidate.algorithm == "floor" else model
 
 

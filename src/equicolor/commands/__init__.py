@@ -7,9 +7,15 @@ libraries are imported by the command that needs them, so that ``equicolor --hel
 that would be a word of Python's ends in an underscore, which its option on the command line has not.
 """
 
+import importlib
+import pkgutil
+
 from equicolor.commands._registry import Command, list_commands, register_command
 
 __all__ = ["Command", "list_commands", "register_command"]
+
+for _file in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_file.name)
 
 
 def __getattr__(name: str) -> Command:

@@ -1,12 +1,7 @@
 """Which commands there are: the functions in the files of this package, and those that others register."""
 
-import pkgutil
 from collections.abc import Callable
-from functools import cache
-from importlib import import_module
 from typing import TypeAlias, TypeVar
-
-import equicolor.commands
 
 Command: TypeAlias = Callable[..., object]
 C = TypeVar("C", bound=Command)
@@ -50,12 +45,4 @@ def register_command(place: int = 1000) -> Callable[[C], C]:
 
 def list_commands() -> dict[str, Command]:
     """The commands by name, in the order of ``equicolor --help``."""
-    _read_package()
     return {name: _COMMANDS[name] for name in sorted(_COMMANDS, key=lambda name: (_PLACES[name], name))}
-
-
-@cache
-def _read_package() -> None:
-    """Imports all files of this package: those of commands register them."""
-    for module in pkgutil.iter_modules(equicolor.commands.__path__):
-        import_module(f"equicolor.commands.{module.name}")

@@ -84,7 +84,7 @@ def sha256(parts: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
-def _listed(names: Sequence[str], most: int = 5) -> str:
+def _listed(names: Sequence[str]) -> str:
     """A list of words that stays short."""
-    shown = list(names) if len(names) <= most else [*names[:most], f"{len(names) - most:,} more"]
+    shown = list(names) if len(names) <= 5 else [*names[:5], f"{len(names) - 5:,} more"]
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))

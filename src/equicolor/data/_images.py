@@ -22,6 +22,10 @@ OnError: TypeAlias = Literal["raise", "skip"]
 IMAGE_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 
 
+#: Images that become floats together.
+_ROWS_AT_ONCE = 4096
+
+
 @dataclass(frozen=True)
 class Decoding:
     """How encoded images become tensors.
@@ -86,7 +90,7 @@ def fitted(image: Any, how: Decoding, resample: Any) -> Any:
     return image.crop((left, top, left + how.size, top + how.size))
 
 
-def resized(images: Tensor, size: int, rows_at_once: int = 4096) -> Tensor:
+def resized(images: Tensor, size: int) -> Tensor:
     """uint8 images ``(N, C, H, W)`` brought to ``(N, C, size, size)``: means of blocks where those fit, else bilinear.
 
     >>> resized(torch.tensor([[[[0, 10], [20, 30]]]], dtype=torch.uint8), 1).item()
@@ -97,11 +101,11 @@ def resized(images: Tensor, size: int, rows_at_once: int = 4096) -> Tensor:
         return images
     smaller = torch.empty(*images.shape[:2], size, size, dtype=torch.uint8)
     exact = height % size == 0 and width % size == 0
-    for start in range(0, len(images), rows_at_once):
-        some = images[start : start + rows_at_once].float()
+    for start in range(0, len(images), _ROWS_AT_ONCE):
+        some = images[start : start + _ROWS_AT_ONCE].float()
         if exact:
             some = F.interpolate(some, (size, size), mode="area")
         else:
             some = F.interpolate(some, (size, size), mode="bilinear", antialias=True)
-        smaller[start : start + rows_at_once] = some.round().clamp(0, 255).to(torch.uint8)
+        smaller[start : start + _ROWS_AT_ONCE] = some.round().clamp(0, 255).to(torch.uint8)
     return smaller

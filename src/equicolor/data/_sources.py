@@ -20,6 +20,10 @@ from equicolor.data._errors import CorruptImageError
 from equicolor.data._images import Decoding, decode, resized
 
 
+#: Rows that a thread reads before the next takes over.
+_ROWS_AT_ONCE = 256
+
+
 class Source(Protocol):
     """Images by row number."""
 
@@ -262,14 +266,14 @@ def _size(path: bytes | Path) -> int:
         return -1
 
 
-def hold(source: Source, rows: Tensor, rows_at_once: int = 256) -> tuple[Held, Tensor]:
+def hold(source: Source, rows: Tensor) -> tuple[Held, Tensor]:
     """The images of ``rows`` read into memory, and which positions of ``rows`` could be read."""
     everything = torch.arange(len(rows))
     if isinstance(source, Held) and len(rows) == len(source) and torch.equal(rows, everything):
         return source, everything
     size = source.image_size
     images = torch.empty(len(rows), source.channels, size, size, dtype=torch.uint8)
-    chunks = [rows[start : start + rows_at_once] for start in range(0, len(rows), rows_at_once)]
+    chunks = torch.split(rows, _ROWS_AT_ONCE)
     kept: list[Tensor] = []
     filled = 0
     threads = (os.cpu_count() or 1) if isinstance(source, Encoded) else 1  # decoding frees the interpreter's lock
@@ -277,5 +281,5 @@ def hold(source: Source, rows: Tensor, rows_at_once: int = 256) -> tuple[Held, T
         for number, (some, positions) in enumerate(pool.map(source.read, chunks)):
             images[filled : filled + len(some)] = some
             filled += len(some)
-            kept.append(positions + number * rows_at_once)
+            kept.append(positions + number * _ROWS_AT_ONCE)
     return Held(images[:filled]), torch.cat(kept) if kept else everything

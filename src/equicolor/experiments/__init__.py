@@ -7,6 +7,9 @@ with an underscore serve several experiments. How a network is trained is decide
 on a terminal is decided in ``commands``.
 """
 
+import importlib
+import pkgutil
+
 from equicolor._tools.tables import Table
 from equicolor.experiments._experiment import Experiment, Outcome, Record, Value
 from equicolor.experiments._log import Log
@@ -39,3 +42,6 @@ __all__ = [
     "run_records",
     "write_report",
 ]
+
+for _file in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_file.name)

@@ -1,12 +1,8 @@
 """Which experiments there are: those whose files are in this package, and those that others register."""
 
-import pkgutil
 from collections.abc import Callable
-from functools import cache
-from importlib import import_module
 from typing import TypeAlias
 
-import equicolor.experiments
 from equicolor.experiments._experiment import Experiment, Outcome
 from equicolor.experiments._runner import Runner
 from equicolor.experiments._setting import Setting
@@ -56,7 +52,6 @@ def register_experiment(
 
 def list_experiments() -> list[str]:
     """The names that :func:`experiment` takes: in the order of the paper, then our own, then those of others."""
-    _read_package()
     return sorted(_EXPERIMENTS, key=lambda name: (_EXPERIMENTS[name].place, name))
 
 
@@ -66,11 +61,3 @@ def experiment(name: str) -> Experiment:
     if name not in names:
         raise ValueError(f"unknown experiment {name!r}: there are {', '.join(names)}")
     return _EXPERIMENTS[name]
-
-
-@cache
-def _read_package() -> None:
-    """Imports the files of this package that are experiments: those whose names are not private."""
-    for module in pkgutil.iter_modules(equicolor.experiments.__path__):
-        if not module.name.startswith("_"):
-            import_module(f"equicolor.experiments.{module.name}")

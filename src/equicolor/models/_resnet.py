@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from equicolor.models._kit import Kit, make_kit
 from equicolor.models._model import Model
 from equicolor.models._registry import register_model
-from equicolor.nn import BatchNorm2d
 
 Stem = Literal["cifar", "imagenet"]
 
@@ -86,10 +85,10 @@ for _depth in _SHAPES:
 
 def _stem(kit: Kit, width: int, stem: Stem) -> nn.Sequential:
     if stem == "cifar":
-        return nn.Sequential(kit.first(width, 3, padding=1, bias=False), BatchNorm2d(width), nn.ReLU())
+        return nn.Sequential(kit.first(width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU())
     if stem == "imagenet":
         first = kit.first(width, 7, stride=2, padding=3, bias=False)
-        return nn.Sequential(first, BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(3, 2, 1))
+        return nn.Sequential(first, nn.BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(3, 2, 1))
     raise ValueError(f"unknown stem {stem!r}: expected 'cifar' or 'imagenet'")
 
 
@@ -112,12 +111,12 @@ class _Block(nn.Module):
             layers.append(conv(width, out_channels, 1))
         self.body = nn.Sequential()
         for layer in layers[:-1]:
-            self.body.extend([layer, BatchNorm2d(width), nn.ReLU()])
-        self.body.extend([layers[-1], BatchNorm2d(out_channels)])
+            self.body.extend([layer, nn.BatchNorm2d(width), nn.ReLU()])
+        self.body.extend([layers[-1], nn.BatchNorm2d(out_channels)])
         self.shortcut: nn.Module = nn.Identity()
         if stride != 1 or in_channels != out_channels:
             projection = kit.projection(in_channels, out_channels, stride=stride)
-            self.shortcut = nn.Sequential(projection, BatchNorm2d(out_channels))
+            self.shortcut = nn.Sequential(projection, nn.BatchNorm2d(out_channels))
         self.activation = nn.ReLU()
 
     def forward(self, features: Tensor) -> Tensor:

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from equicolor.models._kit import Kit
 from equicolor.models._model import Model
 from equicolor.models._registry import register_model
-from equicolor.nn import BatchNorm2d
 
 _WIDTHS = (32, 64, 128, 256)
 _MIDDLE = 3
@@ -87,7 +86,7 @@ class _Layer(nn.Module):
     def __init__(self, conv: nn.Module, shortcut: nn.Module, channels: int) -> None:
         super().__init__()
         self.conv, self.shortcut = conv, shortcut
-        self.norm = BatchNorm2d(channels)
+        self.norm = nn.BatchNorm2d(channels)
         self.activation: nn.Module = nn.ReLU()
 
     def forward(self, features: Tensor) -> Tensor:

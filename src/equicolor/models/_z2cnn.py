@@ -8,7 +8,6 @@ from torch import Tensor, fx, nn
 from equicolor.models._kit import Kit
 from equicolor.models._model import Model
 from equicolor.models._registry import register_model
-from equicolor.nn import BatchNorm2d
 
 _KERNELS = (3, 3, 3, 3, 3, 3, 4)
 _WIDTH = 20
@@ -32,13 +31,13 @@ class Z2CNN(Model):
     def __init__(self, kit: Kit, num_classes: int = 10, bias: bool = False) -> None:
         super().__init__(kit, num_classes, bias=bias)
         (width,) = kit.widths([_WIDTH], area=math.inf)  # the paper's CEConv-n keeps all of the width
-        layers: list[nn.Module] = [kit.first(width, _KERNELS[0], bias=bias), BatchNorm2d(width)]
+        layers: list[nn.Module] = [kit.first(width, _KERNELS[0], bias=bias), nn.BatchNorm2d(width)]
         channels = [width] * (len(_KERNELS) - 1) + [num_classes]
         for index, (inputs, outputs) in enumerate(pairwise(channels), start=1):
             layers.append(nn.ReLU())
             if index == 2:
                 layers.append(nn.MaxPool2d(2))
-            layers += [kit.conv(inputs, outputs, _KERNELS[index], bias=bias), BatchNorm2d(outputs)]
+            layers += [kit.conv(inputs, outputs, _KERNELS[index], bias=bias), nn.BatchNorm2d(outputs)]
         self.layers = nn.Sequential(*layers)
         self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), kit.pool())
 

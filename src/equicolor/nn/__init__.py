@@ -15,7 +15,7 @@ from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
 from equicolor.nn._dropout import GroupDropout
 from equicolor.nn._lift import Lift
 from equicolor.nn._linear import GroupLinear
-from equicolor.nn._norm import BatchNorm2d
+from equicolor.nn._norm import BatchNorm2d, faster_norms
 from equicolor.nn._pool import GroupPool
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Lift",
     "PaddingMode",
     "Size",
+    "faster_norms",
 ]
 
 

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from equicolor._tools.files import PARTIAL, write_text
 from equicolor.data import key
+from equicolor.nn import faster_norms
 from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command
 from equicolor.train._data import ImageData
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError
@@ -127,6 +128,8 @@ class _Session:
         self.learner = Learner(recipe, self.data.train, fabric.global_rank)
         if fabric.world_size > 1:
             self.learner.model = share_batch_norms(self.learner.model, fabric.device)
+        elif fabric.device.type == "cpu" and recipe.channels_last:
+            faster_norms(self.learner.model)
         if recipe.compile:
             self.learner.model.compile()
         self.learner.to(fabric.device)
