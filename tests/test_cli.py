@@ -46,9 +46,9 @@ def home(tmp_path_factory):
     return home
 
 
-def run(home, *arguments, code=0):
+def run(home, *arguments, code=0, **variables):
     """``equicolor …`` in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1", **variables}
     command = [sys.executable, "-m", "equicolor", *map(str, arguments)]
     done = subprocess.run(
         command, capture_output=True, text=True, encoding="utf-8", cwd=home, env=environment, timeout=300, check=False
@@ -200,11 +200,7 @@ def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):
     [
         ("evaluate", 2, "required: evaluate.model, evaluate.data"),
         ("evaluate runs/digits", 2, "required: evaluate.data"),
-        (
-            "evaluate runs/digits --data digits --curve red",
-            2,
-            "argument --curve: invalid choice: 'red' (choose from 'hue', 'sat', 'lum')",
-        ),
+        ("evaluate runs/digits --data digits --curve red", 1, "unknown colour move 'red': expected one of hue, sat"),
         ("evaluate runs/digits --data digits --limit many", 2, "argument --limit: expected a whole number, got 'many'"),
         (
             "predict runs/digits x.png --format xml",
@@ -300,3 +296,42 @@ def test_importing_the_command_line_imports_nothing_heavy_beside_torch(home):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
     heavy = {"jsonargparse", "matplotlib", "rich", "PIL", "sklearn", "lightning", "kornia", "datasets", "h5py", "scipy"}
     assert not heavy & set(done.stdout.split())
+
+
+OWN_GROUP = """
+import torch, equicolor as ec
+
+@ec.register_group
+class Negative(ec.Factor):
+    prefix, quantity, unit, period = "negative", "negative", " turns", 2.0
+
+    def move(self, images, amount):
+        share = torch.as_tensor(amount * torch.pi / 2, dtype=images.dtype).sin() ** 2
+        return images + (1 - 2 * images) * share
+"""
+
+
+def test_a_group_of_ones_own_is_known_to_the_command_line_by_its_file(home, monkeypatch):
+    from equicolor.groups import _names
+
+    monkeypatch.setattr(_names, "_FACTORS", dict(_names._FACTORS))
+    (home / "negatives.py").write_text(OWN_GROUP)
+    exec(OWN_GROUP, {"__name__": "negatives"})
+    ec.save_pretrained(ec.create_model("z2cnn", "negative2", width=6), home / "runs" / "own" / "model", classes=NAMES)
+    own = {"EQUICOLOR_PLUGINS": "negatives"}
+    run(home, "inspect", "runs/own", "images/0.png", "--out", "own.png", **own)
+    assert "negative +1 turns" in table(home / "own.csv")[0]
+    run(home, "evaluate", "runs/own", "--data", "digits", "--limit", 20, "--curve", "negative", **own)
+    shifts = [float(row["shift"]) for row in table(home / "evaluation" / "digits-test-negative-curve.csv")]
+    assert shifts == pytest.approx([step / 18 for step in range(37)])
+    done = run(home, "inspect", "runs/own", "images/0.png", code=1)
+    assert "unknown group 'negative2'" in done.stderr
+    done = run(home, "data", code=1, EQUICOLOR_PLUGINS="nowhere")
+    assert "the plugin nowhere, which EQUICOLOR_PLUGINS names, cannot be imported" in done.stderr
+
+
+def test_a_curve_over_light_is_drawn_in_its_units(home):
+    done = run(home, "evaluate", "runs/digits", "--data", "digits", "--limit", 20, "--curve", "temp")
+    assert "temp shift" in done.stdout
+    rows = table(home / "evaluation" / "digits-test-temp-curve.csv")
+    assert [float(row["shift"]) for row in rows] == pytest.approx([step / 10 for step in range(-10, 11)])

@@ -325,3 +325,48 @@ def test_the_calls_to_the_hub_exist_as_they_are_made():
     assert {"repo_id", "exist_ok", "private"} <= set(inspect.signature(hub.HfApi.create_repo).parameters)
     assert {"repo_id", "folder_path"} <= set(inspect.signature(hub.HfApi.upload_folder).parameters)
     assert {"repo_id", "revision", "allow_patterns"} <= set(inspect.signature(hub.snapshot_download).parameters)
+
+
+# ---------------------------------------------------------------------------------------------- groups of one's own
+
+
+class Negative(ec.Factor):
+    prefix, quantity, period = "negative", "negative", 2.0
+
+    def move(self, images, amount):
+        share = torch.as_tensor(amount * torch.pi / 2, dtype=images.dtype).sin() ** 2
+        return images + (1 - 2 * images) * share
+
+
+@pytest.mark.parametrize("group", ["temp3-tint3", "hema2-eosin3", "exp3(step=0.5,action=clamp)", "hue2+temp3"])
+def test_networks_on_light_and_stain_are_saved_and_read_back(tmp_path, group):
+    model = ec.create_model("z2cnn", group).eval()
+    read = ec.from_pretrained(ec.save_pretrained(model, tmp_path / "model"))
+    assert read.group == ec.group(group)
+    images = torch.rand(2, 3, 28, 28)
+    assert torch.equal(read(images), model(images))
+
+
+def test_a_group_of_ones_own_is_read_back_by_its_name_once_it_is_registered(tmp_path, monkeypatch):
+    from equicolor.groups import _names
+
+    monkeypatch.setattr(_names, "_FACTORS", dict(_names._FACTORS))
+    model = ec.create_model("z2cnn", Negative(2)).eval()
+    with pytest.raises(ValueError, match=r"could not be read back: unknown group 'negative2'.*registers it"):
+        ec.save_pretrained(model, tmp_path / "model")
+    ec.register_group(Negative)
+    ec.save_pretrained(model, tmp_path / "model")
+    images = torch.rand(2, 3, 28, 28)
+    assert torch.equal(ec.from_pretrained(tmp_path / "model")(images), model(images))
+    monkeypatch.setattr(_names, "_FACTORS", {"hue": ec.Hue})
+    with pytest.raises(ValueError, match=r"cannot be built: unknown group 'negative2'.*registers it was imported"):
+        ec.from_pretrained(tmp_path / "model")
+
+
+def test_a_group_that_goes_by_the_name_of_another_is_not_saved(tmp_path):
+    class Other(ec.Hue):
+        def move(self, images, amount):
+            return 1 - images
+
+    with pytest.raises(ValueError, match=r"'hue4' is the name of another group, Hue\(n=4\).*register_group"):
+        ec.save_pretrained(ec.create_model("z2cnn", Other(4)), tmp_path / "model")

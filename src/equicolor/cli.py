@@ -4,12 +4,14 @@ What a user can get wrong ends in one line on stderr and an exit code: 2 for a c
 one that fails, 130 for Ctrl-C. ``--debug`` shows the traceback instead.
 """
 
+import importlib
 import inspect
 import os
 import sys
 from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from importlib.metadata import EntryPoint, entry_points
+from functools import partial
+from importlib.metadata import entry_points
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -37,8 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in given
     try:
         jsonargparse = require("jsonargparse", "the command line")
-        for plugin in entry_points(group="equicolor.plugins"):
-            _load_plugin(plugin)
+        _load_plugins()
         try:
             function, keywords = _parsed(jsonargparse, given)
         except jsonargparse.ArgumentError as error:
@@ -58,12 +59,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _load_plugin(plugin: EntryPoint) -> None:
-    """Imports a module that another package names under ``equicolor.plugins``; it registers what it adds."""
+def _load_plugins() -> None:
+    """Imports what registers groups, networks and commands of others.
+
+    These are the entry points of installed packages under ``equicolor.plugins``, and the modules, also of the working
+    directory, that the environment variable EQUICOLOR_PLUGINS names, joined by commas.
+    """
+    for plugin in entry_points(group="equicolor.plugins"):
+        _load_plugin(f"the plugin {plugin.value}", plugin.load)
+    names = [name for name in os.environ.get("EQUICOLOR_PLUGINS", "").split(",") if name]
+    if names:
+        sys.path.insert(0, os.getcwd())
+    for name in names:
+        _load_plugin(f"the plugin {name}, which EQUICOLOR_PLUGINS names,", partial(importlib.import_module, name))
+
+
+def _load_plugin(name: str, load: Callable[[], object]) -> None:
     try:
-        plugin.load()
+        load()
     except Exception as error:
-        raise ImportError(f"the plugin {plugin.value} cannot be imported: {error}") from error
+        raise ImportError(f"{name} cannot be imported: {error}") from error
 
 
 def _parsed(jsonargparse: Any, arguments: list[str]) -> tuple[Command, dict[str, Any]]:
@@ -90,7 +105,7 @@ def make_parser(jsonargparse: Any) -> Any:
         text = require("docstring_parser", "the command line").parse(command.__doc__ or "")
         examples = "".join(f"\n  {line}" for e in text.examples for line in (e.description or "").splitlines())
         body = "\n\n".join(filter(None, (text.short_description, text.long_description)))
-        subparser = jsonargparse.ArgumentParser(description=body, epilog=f"example:{examples}", **options)
+        subparser = jsonargparse.ArgumentParser(description=body, epilog=examples and f"example:{examples}", **options)
         _add_arguments(subparser, command, {each.arg_name: each.description or "" for each in text.params})
         subparser.add_argument("--debug", action="store_true", help="show the traceback of an error")
         subcommands.add_subcommand(name, subparser, help=text.short_description)
@@ -102,7 +117,7 @@ def _add_arguments(parser: Any, command: Command, helps: dict[str, str]) -> None
     for name, parameter in inspect.signature(command).parameters.items():
         several, kind, default = parameter.annotation == Sequence[str], _kind(parameter.annotation), parameter.default
         required = default is parameter.empty
-        options: dict[str, Any] = {"help": helps[name].replace("\n", " "), "type": _READ.get(kind, kind)}
+        options: dict[str, Any] = {"help": helps.get(name, "").replace("\n", " "), "type": _READ.get(kind, kind)}
         if several:
             options |= {"type": str, "nargs": "+", "default": [] if required else list(default)}
         elif not required:

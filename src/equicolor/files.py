@@ -57,7 +57,7 @@ def save_pretrained(model: nn.Module, folder: str | os.PathLike[str], classes: S
             raise ValueError(f"got {len(classes)} names of classes for a model with {count}")
     state = _state(model)
     if config is not None:
-        _check_as_built(config, state)
+        _check_as_built(network, config, state)
     folder = Path(folder)
     weights = safetensors.save(state, metadata={"format": "pt"})
     card = {
@@ -237,10 +237,19 @@ def _gathered(model: nn.Module) -> dict[str, Tensor]:
     return state
 
 
-def _check_as_built(config: dict[str, Any], state: dict[str, Tensor]) -> None:
+def _check_as_built(network: nn.Module, config: dict[str, Any], state: dict[str, Tensor]) -> None:
     """ValueError where the network is no longer what its config builds, so that it could not be read back."""
-    with torch.device("meta"):
-        expected = {name: value.shape for name, value in create_model(**config).state_dict().items()}
+    try:
+        with torch.device("meta"):
+            built = create_model(**config)
+    except ValueError as error:
+        raise ValueError(f"the network could not be read back: {error}") from None
+    if built.group != network.group:
+        raise ValueError(
+            f"the network could not be read back: {config['group']!r} is the name of another group, {built.group!r}. "
+            "Give your factor a prefix of its own, and register it: equicolor.register_group"
+        )
+    expected = {name: value.shape for name, value in built.state_dict().items()}
     if expected != {name: value.shape for name, value in state.items()}:
         raise ValueError(
             f"the network is not what create_model(**model.config) builds ({config['name']}) any more: save it before "

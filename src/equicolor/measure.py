@@ -105,7 +105,7 @@ def equivariance_error(
         for element in group if elements is None else elements:
             moved = _outputs(module, act(element, images), layers)
             for name in errors:
-                errors[name].append(_relative_error(moved[name], still[name], element, group, batch, fill))
+                errors[name].append(element_error(moved[name], still[name], element, group, batch, fill))
     result = {name: torch.tensor(values, dtype=torch.float64) for name, values in errors.items()}
     return result if layers else result["output"]
 
@@ -171,15 +171,22 @@ def _comparable(outputs: dict[str, Tensor], batch: int, group: Group) -> list[st
     ]
 
 
-def _relative_error(moved: Tensor, still: Tensor, element: Element, group: Group, batch: int, fill: Fill) -> float:
-    """‖moved - ϕ(still)‖ / ‖moved + ϕ(still)‖, 0 where both vanish."""
+def element_error(
+    moved: Tensor, still: Tensor, element: Element, group: Group, batch: int, fill: Fill = "overlap"
+) -> float:
+    """The relative error of ``moved`` against what becomes of ``still``: ϕ(``element``), or nothing off the group."""
     if still.shape[0] == group.order * batch and group.order > 1:
         still = group.act_on_features(element, still)
         if fill == "overlap":
             known = group.overlap(element).to(still.device).repeat_interleave(batch)
             still, moved = still[known], moved[known]
-    still, moved = still.cpu().double(), moved.cpu().double()  # there, as not every device has float64
-    difference, total = (moved - still).norm().item(), (moved + still).norm().item()
+    return relative_error(moved, still)
+
+
+def relative_error(one: Tensor, other: Tensor) -> float:
+    """‖one - other‖ / ‖one + other‖, 0 where both vanish."""
+    one, other = one.cpu().double(), other.cpu().double()  # there, as not every device has float64
+    difference, total = (one - other).norm().item(), (one + other).norm().item()
     if difference == 0:
         return 0.0
     return difference / total if total else float("inf")

@@ -65,7 +65,7 @@ def test_a_part_alone_leaves_out_the_rest(tmp_path):
     [
         ("--parts speed", "--parts takes some of networks, layers, lift, data, got 'speed'"),
         ("--modes fast", "--modes takes some of eager, compiled, got 'fast'"),
-        ("--networks segmenter", "--networks takes some of z2cnn, resnet18"),
+        ("--networks segmenter", "--networks takes some of resnet18, resnet34"),
         ("--groups purple3", "unknown group 'purple3'"),
         ("--floor --parts lift", "--floor is measured of networks in eager mode"),
         ("--floor --modes compiled", "--floor is measured of networks in eager mode"),

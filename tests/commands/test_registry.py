@@ -69,6 +69,16 @@ def test_a_broken_plugin_is_named(outside, tmp_path, monkeypatch, capsys):
     assert "the plugin greetings cannot be imported: division by zero" in capsys.readouterr().err
 
 
+def test_a_parameter_without_a_type_is_refused(outside):
+    def greet(name): ...
+
+    def greet_later(name: "str"): ...
+
+    for function in (greet, greet_later):
+        with pytest.raises(TypeError, match=f"name of the command '{function.__name__}' has no type that can be read"):
+            register_command()(function)
+
+
 def test_two_commands_cannot_have_one_name(outside):
     def evaluate():
         """Another."""

@@ -67,7 +67,7 @@ def test_matched_width_keeps_the_number_of_parameters(name: str) -> None:
     assert converted.eval()(images(1)).shape == (1, 10)
 
 
-@pytest.mark.parametrize("group", ["hue4", "sat3", "hue3-lum3", "hue1"])
+@pytest.mark.parametrize("group", ["hue4", "sat3", "hue3-lum3", "hue1", "temp3-tint3", "hema3-eosin2", "hue2+temp3"])
 @pytest.mark.parametrize("make", [plain, SqueezeExcite, Shared])
 @torch.no_grad()
 def test_every_group_pools_the_old_features_of_each_recoloured_copy(make: Callable[[], nn.Module], group: str) -> None:
@@ -258,3 +258,16 @@ def test_strided_pointwise_convolutions_behind_the_pool_are_computed_without_the
     converted = ec.convert(plain, "hue4", pool_before="2")
     strided = [layer for layer in converted.modules() if isinstance(layer, nn.Conv2d)]
     assert [type(layer).__name__ for layer in strided] == ["_StridedPoint2d"]
+
+
+@torch.no_grad()
+def test_a_network_for_other_channels_is_converted_to_a_group_that_takes_them() -> None:
+    network = nn.Sequential(
+        nn.Conv2d(5, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4)
+    ).eval()
+    converted = ec.convert(network, "exp3")
+    images = torch.rand(2, 5, 12, 12)
+    features = [network[:4](ec.Exposure(3).act_on_images(element, images)) for element in ec.Exposure(3)]
+    torch.testing.assert_close(converted(images), network[4](torch.stack(features).amax(0)))
+    with pytest.raises(ValueError, match=r"takes 5 channels, not the 3 of RGB images"):
+        ec.convert(network, "temp3")

@@ -5,7 +5,8 @@ import torch
 
 from equicolor import color
 from equicolor.data import Augment
-from equicolor.data.augment import _STEPS, PRESETS, steps_of
+from equicolor.data.augment import _STEPS, PRESETS, _jittered, steps_of
+from equicolor.groups import factor_kind, registered_factors
 
 pytest.importorskip("kornia")
 
@@ -15,7 +16,7 @@ def images(count: int = 16, size: int = 32) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(
-    "pipeline", [*PRESETS, *_STEPS, "photo+resnet-aug", "cifar+resnet-gray", "cifar+colour-jitter"]
+    "pipeline", [*PRESETS, *_STEPS, *_jittered(), "photo+resnet-aug", "cifar+resnet-gray", "cifar+colour-jitter"]
 )
 @pytest.mark.parametrize("training", [True, False])
 def test_every_pipeline_keeps_images_rgb_in_the_unit_interval(pipeline: str, training: bool) -> None:
@@ -158,3 +159,22 @@ def test_unknown_steps_and_wrong_shapes_are_explained() -> None:
         Augment("cfiar+gray", 32)
     with pytest.raises(ValueError, match="expected a batch"):
         Augment("flip", 32)(torch.rand(3, 32, 32))
+
+
+@pytest.mark.parametrize("prefix", [prefix for prefix in registered_factors() if prefix != "gain"])
+def test_there_is_jitter_of_every_factor_by_up_to_its_reach(prefix: str) -> None:
+    factor = factor_kind(prefix)(1)
+    batch = images(size=8)
+    moved = Augment(f"{prefix}-jitter", 8, seed=5)(batch, step=3)
+    amounts = [step * factor.reach / 100 for step in range(-100, 101)]
+    nearest = torch.stack([(factor.move_by(batch, [by]) - moved).abs().amax((1, 2, 3)) for by in amounts]).amin(0)
+    assert nearest.max() < 0.05  # every image is close to one that was moved by so much
+    assert moved.sub(batch).abs().amax((1, 2, 3)).max() > 0.02
+    assert torch.equal(Augment(f"{prefix}-jitter", 8).eval()(batch), batch)
+
+
+def test_stain_jitter_is_jitter_of_each_dye() -> None:
+    assert steps_of("crop+hed-jitter") == ("crop", "hema-jitter", "eosin-jitter", "dab-jitter")
+    assert steps_of("light-jitter") == ("temp-jitter", "tint-jitter")
+    with pytest.raises(ValueError, match=r"unknown augmentation 'gain-jitter'.*temp-jitter"):
+        steps_of("gain-jitter")

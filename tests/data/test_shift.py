@@ -11,7 +11,7 @@ from equicolor.data import Shift, hue_coverage
 numbers = st.floats(-400, 400, allow_nan=False).map(lambda x: round(x, 3))
 
 
-@given(st.sampled_from(["hue", "sat", "lum"]), numbers)
+@given(st.sampled_from(["hue", "sat", "lum", "temp", "tint", "exp", "hema", "eosin", "dab"]), numbers)
 def test_a_shift_prints_a_name_that_reads_back(kind: str, amount: float) -> None:
     shift = Shift.parse(f"{kind}:{amount}")
     assert Shift.parse(str(shift)) == shift
@@ -25,13 +25,36 @@ def test_a_shift_prints_a_name_that_reads_back(kind: str, amount: float) -> None
         ("hue:0..240", "hue:0..240"),
         ("hue:-30..30, sat:.1", "hue:-30..30,sat:0.1"),
         ("lum:-0.5..0.5:exact", "lum:-0.5..0.5:exact"),
+        ("lum:0.5:clamp", "lum:0.5"),
+        ("temp:0.30", "temp:0.3"),
+        ("temp:-1..1:exact,tint:0.1:clamp", "temp:-1..1,tint:0.1:clamp"),
+        ("sat(space=hsv):0.1:exact,exp:1", "sat(space=hsv):0.1:exact,exp:1"),
+        ("gain(direction=1:0:-1):0.5", "gain(direction=1.0:0.0:-1.0):0.5"),
+        ("hema(matrix=1:0:0/0:1:0/0:0:1):0.5", "hema(matrix=1.0:0.0:0.0/0.0:1.0:0.0/0.0:0.0:1.0):0.5"),
     ],
 )
 def test_names_have_one_printed_form(name: str, printed: str) -> None:
     assert str(Shift.parse(name)) == printed
 
 
-@pytest.mark.parametrize("name", ["hue", "hue:", "blue:3", "sat:uniform", "hue:1..", "hue:90:exact", "hue:90,", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hue",
+        "hue:",
+        "blue:3",
+        "sat:uniform",
+        "hue:1..",
+        "hue:90:exact",
+        "hue:90,",
+        "",
+        "hue:９０",
+        "temp:uniform",
+        "hema:1:clamp",
+        "gain:1",
+        "gain(direction=1:0):1",
+    ],
+)
 def test_an_unknown_shift_is_repeated_beside_examples(name: str) -> None:
     with pytest.raises(ValueError, match="hue:uniform") as error:
         Shift.parse(name)
@@ -97,3 +120,20 @@ def test_an_arc_of_the_whole_circle_is_tested_on_the_circle() -> None:
     assert hue_coverage(360) == ("hue:0..360", "hue:0..360")
     with pytest.raises(ValueError, match="at most 360 degrees, got 361"):
         hue_coverage(361)
+
+
+def test_light_and_stain_are_shifted_by_the_colour_moves() -> None:
+    images, rows = torch.rand(4, 3, 5, 5), torch.arange(4)
+    assert torch.equal(Shift.parse("temp:0.3").apply(images, rows, 0), color.shift_temperature(images, 0.3))
+    clamped = color.shift_tint(images, 0.3, action="clamp")
+    assert torch.equal(Shift.parse("tint:0.3:clamp").apply(images, rows, 0), clamped)
+    assert torch.equal(Shift.parse("eosin:0.3").apply(images, rows, 0), color.shift_stain(images, [0, 0.3, 0]))
+    shift = Shift.parse("temp:-1..1")
+    each = color.shift_temperature(images, shift.amounts(rows, 0)[0].float())
+    assert torch.equal(shift.apply(images, rows, 0), each)
+
+
+def test_light_does_not_colour_grey_images() -> None:
+    grey = torch.full((2, 3, 1, 1), 0.5)
+    both = Shift.parse("exp:1,hue:120").apply(grey, torch.arange(2), 0, grey=True)
+    assert both[0].flatten().tolist() == pytest.approx([0, 0.7310586, 0])

@@ -44,7 +44,17 @@ def run(path, images):
 
 @pytest.mark.parametrize(
     ("group", "algorithm"),
-    [("hue4", "fast"), ("hue4", "direct"), ("sat3", "fast"), ("hue2-sat3", "direct"), ("ceconv3", "fast")],
+    [
+        ("hue4", "fast"),
+        ("hue4", "direct"),
+        ("sat3", "fast"),
+        ("hue2-sat3", "direct"),
+        ("ceconv3", "fast"),
+        ("temp3-tint2", "fast"),
+        ("exp2(action=clamp)", "direct"),
+        ("hema3-eosin2", "fast"),
+        ("hue2+temp2", "direct"),
+    ],
 )
 @torch.no_grad()
 def test_onnxruntime_gives_the_same_logits_for_any_batch(group, algorithm, tmp_path):

@@ -33,7 +33,9 @@ def test_the_list_of_small_networks_here_is_complete():
 
 
 @pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("group", [None, "hue4", "sat3", "lum3", "hue3-sat3-lum3", "ceconv4"])
+@pytest.mark.parametrize(
+    "group", [None, "hue4", "sat3", "lum3", "hue3-sat3-lum3", "ceconv4", "temp3-tint3", "hema3-eosin2", "hue2+temp2"]
+)
 def test_takes_plain_rgb_and_returns_logits_for_every_group(name, group, images):
     if group == "hue3-sat3-lum3" and name != "z2cnn":
         images = images[:1]
@@ -189,3 +191,30 @@ def test_norms_are_pytorchs_own(name, group):
 def test_tools_that_ask_for_pytorchs_own_norm_find_it():
     fused = fuse(small("z2cnn").eval())
     assert not any(isinstance(module, torch.nn.BatchNorm2d) for module in fused.modules())
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("group", [None, "exp3", "gain2(direction=1.0:0.0:0.0:0.0:0.0)"])
+def test_takes_images_of_as_many_channels_as_are_asked_for(name, group):
+    model = small(name, group, num_classes=2, in_channels=5, mean=[0.4] * 5).eval()
+    logits = model(torch.rand(2, 5, 32, 32))
+    assert logits.shape[:2] == (2, 2)
+    assert ec.create_model(**json.loads(json.dumps(model.config))).config == model.config
+    with pytest.raises(ValueError, match=r"\(\*, 5, H, W\), got shape \(2, 3, 32, 32\)"):
+        model(torch.rand(2, 3, 32, 32))
+
+
+def test_as_many_channels_as_the_group_or_the_mean_say():
+    assert ec.create_model("z2cnn", ec.Gain(3, direction=(0, 1))).config["in_channels"] == 2
+    assert ec.create_model("z2cnn", "exp3", mean=[0.5] * 7).config["in_channels"] == 7
+    assert ec.create_model("z2cnn", "temp3-exp3").config["in_channels"] == 3
+    with pytest.raises(ValueError, match="temp3 is for images of 3 channels, got in_channels=4"):
+        ec.create_model("z2cnn", "temp3", in_channels=4)
+    with pytest.raises(ValueError, match="CEConv turns the filters of red, green and blue"):
+        ec.create_model("z2cnn", "ceconv3", in_channels=4)
+
+
+def test_a_card_from_before_there_were_channels_still_builds():
+    config = small("z2cnn", "hue4").config
+    del config["in_channels"]
+    assert ec.create_model(**config).config["in_channels"] == 3

@@ -58,8 +58,17 @@ def test_networks_have_the_sizes_of_the_paper(network, group, classes, options, 
 
 
 @pytest.mark.parametrize("network", ["resnet18", "resnet34", "resnet44", "resnet50", "segmenter"])
-@pytest.mark.parametrize("group", ["hue3", "hue4", "sat3", "hue4-sat3", "hue12", "ceconv3", "ceconv4"])
+@pytest.mark.parametrize(
+    "group", ["hue3", "hue4", "sat3", "hue4-sat3", "hue12", "ceconv3", "ceconv4", "temp3-tint3", "hema3-eosin3"]
+)
 def test_the_widths_of_the_paper_keep_the_parameter_count_within_ten_percent(network, group):
     with torch.device("meta"):
         conventional = ec.create_model(network).num_parameters
         assert ec.create_model(network, group=group).num_parameters == pytest.approx(conventional, rel=0.1)
+
+
+@pytest.mark.parametrize("network", ec.list_models())
+def test_a_group_of_light_or_stain_has_the_size_of_any_group_of_its_order(network):
+    with torch.device("meta"):
+        sizes = {ec.create_model(network, group).num_parameters for group in ("hue9", "temp3-tint3", "hema3-eosin3")}
+    assert len(sizes) == 1

@@ -36,7 +36,11 @@ class Head(nn.Module):
 
 
 @pytest.mark.parametrize(
-    "name", ["hue1", "hue4", "sat3", "lum2", "hue3-sat3", "sat3(action=clamp)", "lum3(action=clamp)"]
+    "name",
+    [
+        *("hue4", "sat3", "lum2", "hue3-sat3", "sat3(action=clamp)", "lum3(action=clamp)"),
+        *("temp3-tint3", "exp5", "temp3(action=clamp)", "hema3-eosin2"),
+    ],
 )
 def test_what_is_equivariant_passes(name):
     assert_equivariant(Head(name), name)
@@ -113,3 +117,76 @@ def test_own_inputs_and_tolerance_can_be_given():
 def test_nan_is_no_equivariance():
     with pytest.raises(AssertionError, match="nan"):
         assert_equivariant(lambda features: features * float("nan"), "hue3")
+
+
+def test_the_identity_alone_shows_nothing():
+    with pytest.raises(ValueError, match="hue1 has no element but the identity"):
+        assert_equivariant(torch.relu, "hue1")
+
+
+class Weighted(nn.Module):
+    """Weighs the elements of the group by their places, between two layers: no layer of it is at fault."""
+
+    def __init__(self, group, weights):
+        super().__init__()
+        self.first, self.last = GroupConv2d(group, 3, 8, 3), nn.ReLU()
+        self.weights = weights
+
+    def forward(self, features):
+        features = self.first(features)
+        return self.last(features * self.weights.repeat_interleave(len(features) // 3).view(-1, 1, 1, 1))
+
+
+@pytest.mark.parametrize("name", ["sat3", "temp3", "hema3", "hue3"])
+def test_what_is_done_between_layers_is_judged_under_every_element(name):
+    assert_equivariant(Weighted(name, torch.full((3,), 2.0)), name)
+    with pytest.raises(AssertionError, match=r"'last' \(ReLU\)"):
+        assert_equivariant(Weighted(name, torch.tensor([1.0, 2.0, 3.0])), name)
+
+
+def test_between_layers_pooling_and_residuals_pass():
+    class Residual(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lift, self.conv = Lift("temp3"), GroupConv2d("temp3", 3, 3, 3, padding=1)
+            self.act, self.head = nn.ReLU(inplace=True), nn.Linear(3, 2)
+
+        def forward(self, images):
+            features = self.lift(images * 1.0)
+            for _ in range(2):  # the same layers twice
+                features = self.act(self.conv(features) + features)
+            return self.head(ec.group("temp3").split(features.mean((2, 3))).amax(0))
+
+    assert_equivariant(Residual(), "temp3")
+
+
+def test_what_is_done_before_the_lift_is_judged_too():
+    class Darkened(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lift, self.act = Lift("sat3"), nn.ReLU()
+
+        def forward(self, images):
+            return self.act(self.lift(images * torch.tensor([1.0, 0.5, 0.5]).view(3, 1, 1)))
+
+    with pytest.raises(AssertionError, match=r"what comes to layer 'lift' \(Lift\) is not equivariant"):
+        assert_equivariant(Darkened(), "sat3")
+
+
+def test_a_group_whose_moves_are_no_action_does_not_pass():
+    """A hue that forgets to turn back: once taken for a window, and only its identity tried."""
+
+    class Stuck(ec.Factor):
+        prefix, quantity, period = "stuck", "nothing", 4.0
+
+        def move(self, images, amount):
+            return images * 0.5
+
+    network = nn.Sequential(Lift(Stuck(4)), GroupConv2d(Stuck(4), 3, 8, 3), GroupPool(Stuck(4)))
+    with pytest.raises(AssertionError, match="is not equivariant to stuck4"):
+        assert_equivariant(network, Stuck(4))
+
+
+def test_images_have_as_many_channels_as_the_lift_takes():
+    network = nn.Sequential(Lift("exp3", in_channels=5), GroupConv2d("exp3", 5, 8, 3), GroupPool("exp3"))
+    assert_equivariant(network, "exp3")

@@ -109,9 +109,20 @@ def test_a_curve_shifts_by_the_action_asked_for():
 def test_default_shifts_span_the_circle_and_both_sides():
     assert default_shifts("hue")[0] == 0
     assert default_shifts("hue")[-1] == 360
+    assert default_shifts("temp")[::10] == [-1, 0, 1]
     assert default_shifts("sat") == pytest.approx([-0.5 + 0.05 * step for step in range(21)])
-    with pytest.raises(ValueError, match="unknown curve 'red'"):
+    with pytest.raises(ValueError, match="unknown colour move 'red'"):
         default_shifts("red")
+    with pytest.raises(ValueError, match=r"unknown shift 'gain:0'.*direction"):
+        default_shifts("gain")
+
+
+def test_a_curve_over_light_moves_the_light(digits):
+    images, model = load("digits", split="test", shift="hue:30").sample(20), Sharp("temp3")
+    curve = evaluate_curve(model, images, "temp", [0.0, 0.5])
+    warm = evaluate(model, load("digits", split="test", shift="hue:30,temp:0.5").sample(20))
+    assert torch.equal(curve[0.5].bins, warm.bins)
+    assert not torch.equal(curve[0.0].bins, warm.bins)
 
 
 def test_a_network_for_other_classes_is_refused(digits):

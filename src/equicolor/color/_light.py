@@ -109,7 +109,7 @@ def light_orbit(images: Tensor, shifts: Sequence[Sequence[float]], action: Actio
     images = as_images(images, channels=None)
     still = [place for place, shift in enumerate(shifts) if not any(shift)]
     if len(still) == len(shifts):
-        return images.expand(len(shifts), *images.shape)
+        return images.expand(len(shifts), *images.shape).clone()
     work = working(images)
     by = work.new_tensor(shifts).view(len(shifts), *[1] * (work.dim() - 3), -1, 1, 1)
     moved = _moved(work, by, action)

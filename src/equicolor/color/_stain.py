@@ -54,7 +54,7 @@ def shift_stain(images: Tensor, shifts: Sequence[float] | Tensor, matrix: Matrix
     by = given.to(work)[..., None, None]
     more = by.clamp(max=80).expm1() * _amounts(work, matrix)
     added = torch.einsum("...ihw,ic->...chw", more, work.new_tensor(matrix))
-    moved = (work.clamp(DARKEST, 1) * torch.exp(-added)).clamp(max=1)
+    moved = (work.clamp(DARKEST, 1.0) * torch.exp(-added)).clamp(max=1)
     return where_exact((by == 0).all(-3, keepdim=True), work, moved, given).to(images.dtype)
 
 
@@ -70,9 +70,9 @@ def stain_orbit(images: Tensor, shifts: Sequence[Sequence[float]], matrix: Matri
     work = working(images)
     lengths, places = [len(own) for own in shifts], [list(own).index(0) if 0 in own else None for own in shifts]
     if not any(any(own) for own in shifts):
-        return images.expand(*lengths, *images.shape)
+        return images.expand(*lengths, *images.shape).clone()
     dyes = torch.split(_amounts(work, matrix), 1, dim=-3)
-    moved = work.clamp(DARKEST, 1)
+    moved = work.clamp(DARKEST, 1.0)
     # Densities add, so transmissions multiply: one exponential for each shift of a dye, not for each combination.
     for dye, own, row in reversed(list(zip(dyes, shifts, matrix, strict=True))):
         if not any(own):
@@ -96,7 +96,7 @@ def stain_concentrations(images: Tensor, matrix: Matrix = STAINS) -> Tensor:
     """
     images = as_images(images)
     work = working(images)
-    density = -work.clamp(DARKEST, 1).log()
+    density = -work.clamp(DARKEST, 1.0).log()
     return torch.einsum("...chw,ci->...ihw", density, work.new_tensor(_inverse(matrix))).to(images.dtype)
 
 

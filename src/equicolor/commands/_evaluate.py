@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from equicolor._tools.files import complete_file, write_csv, write_picture
 from equicolor._tools.tables import Table, show_table
@@ -25,7 +25,7 @@ def evaluate(
     root: Path | None = None,
     split: str = "test",
     shift: str | None = None,
-    curve: Literal["hue", "sat", "lum"] | None = None,
+    curve: str | None = None,
     limit: int | None = None,
     image_size: int | None = None,
     folder: Path = Path("evaluation"),
@@ -43,8 +43,9 @@ def evaluate(
         data: the data set, see 'equicolor data'.
         root: the folder that holds the data; by default the environment variable EQUICOLOR_DATA.
         split: which part of it.
-        shift: a colour shift of all images: hue:90, hue:uniform, sat:-0.2, lum:0.1, or several joined by commas.
-        curve: hue, the error at shifts from 0° to 360°; sat or lum, from -0.5 to 0.5.
+        shift: a colour shift of all images: hue:90, hue:uniform, sat:-0.2, temp:0.3, or several joined by commas.
+        curve: hue, the error at shifts from 0° to 360°; sat or lum, from -0.5 to 0.5; temp, tint or exp, from -1 to 1;
+            or any other colour move that is registered.
         limit: evaluate on a random sample of so many images.
         image_size: height and width that images are brought to; by default the set's own.
         folder: where CSV, JSON and PNG files go.
@@ -59,6 +60,7 @@ def evaluate(
     from equicolor.trained import default_shifts, evaluate_curve, open_model
     from equicolor.trained import evaluate as evaluate_once
 
+    shifts = [] if curve is None else default_shifts(curve)
     opened = open_model(model, device)
     folder.mkdir(parents=True, exist_ok=True)  # what cannot be written should fail before it is computed
     images = DataSet(data, root, split, shift, limit, image_size, download).load(opened.model.task)
@@ -69,7 +71,6 @@ def evaluate(
             result = evaluate_once(opened.model, images, batch_size, advance)
         _show(title, result, stem)
         return result
-    shifts = default_shifts(curve)
     with console.progress(f"{curve} curve", len(images) * len(shifts)) as advance:
         results = evaluate_curve(opened.model, images, curve, shifts, batch_size, advance)
     _show_curve(title, curve, results, stem, opened)
@@ -100,16 +101,16 @@ def _show(title: str, result: "Evaluation", stem: Path) -> None:
 
 
 def _show_curve(title: str, quantity: Any, results: "dict[float, Evaluation]", stem: Path, opened: "Opened") -> None:
-    from equicolor import Hue
+    from equicolor.groups import factor_kind
     from equicolor.trained import plot_curve
 
-    unit = "°" if quantity == "hue" else ""
+    unit = factor_kind(quantity).unit
     rows = [(f"{shift:g}{unit}", f"{r.error:.2%}", f"{r.calibration_error:.2%}") for shift, r in results.items()]
     show_table(Table(title, (f"{quantity} shift", "error", "ECE"), rows, left=()))
     exact = [(shift, r.error, r.calibration_error) for shift, r in results.items()]
     header = ("shift", "error", "calibration_error")
     table = write_csv(stem.with_name(f"{stem.name}-{quantity}-curve.csv"), header, exact)
-    order = next((factor.order for factor in getattr(opened.group, "factors", ()) if isinstance(factor, Hue)), 0)
+    order = next((factor.order for factor in getattr(opened.group, "factors", ()) if factor.prefix == quantity), 0)
     figure = plot_curve(quantity, {shift: r.error for shift, r in results.items()}, title, order)
     plot = write_picture(table.with_suffix(".png"), figure)
     console.note(f"Table: {table}\nPlot: {plot}")

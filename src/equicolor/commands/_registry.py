@@ -1,5 +1,6 @@
 """Which commands there are: the functions in the files of this package, and those that others register."""
 
+import inspect
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
@@ -24,6 +25,7 @@ def register_command(place: int = 1000) -> Callable[[C], C]:
 
     Raises:
         ValueError: there is another command of this name.
+        TypeError: a parameter has no type.
 
     Example::
 
@@ -37,6 +39,12 @@ def register_command(place: int = 1000) -> Callable[[C], C]:
         name = function.__name__
         if name in _COMMANDS:
             raise ValueError(f"there is a command {name!r} already, of {_COMMANDS[name].__module__}")
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.annotation is parameter.empty or isinstance(parameter.annotation, str):
+                raise TypeError(
+                    f"{parameter.name} of the command {name!r} has no type that can be read: write one, and not as a "
+                    "text, which 'from __future__ import annotations' makes of it too"
+                )
         _COMMANDS[name], _PLACES[name] = function, place
         return function
 

@@ -81,7 +81,9 @@ def sort(
     positions = hue_positions(torch.cat(features), reference, substeps=substeps)
     order = positions.order.tolist()
     coloured = [index for index in order if not positions.degrees[index].isnan()]
-    sections = [(f"{hues.degrees(k):g}°", [i for i in coloured if positions.band[i] == k]) for k in hues.offsets]
+    sections = [
+        (f"{hues.amount(k):g}{hues.unit}", [i for i in coloured if positions.band[i] == k]) for k in hues.offsets
+    ]
     sections.append(("no hue", [i for i in order if positions.degrees[i].isnan()]))
     with complete_file(out) as file:
         contact_sheet(torch.cat(pictures), sections).save(file, format="png")

@@ -36,7 +36,7 @@ class Converted(nn.Module):
         return self.lift.group
 
     def forward(self, images: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """Plain RGB in [0, 1], ``(B, 3, H, W)``, to what the given network returned, now invariant."""
+        """Plain images in [0, 1], ``(B, C, H, W)``, to what the given network returned, now invariant."""
         output = self.body(self.lift(images), *args, **kwargs)
         if self.pool is not None:
             output = map_tensors(self.pool, output)
@@ -96,7 +96,8 @@ def convert(
     features on each recoloured copy of an image; the filters between different elements start at zero, and learn.
 
     Args:
-        model: built from 2-D convolutions, norms, activations, poolings and linear layers, for RGB images.
+        model: built from 2-D convolutions, norms, activations, poolings and linear layers, for RGB images, or those
+            with as many channels as the group takes.
         group: a group or its name.
         pool_before: path of the module before which to pool over the group (as in ``model.named_modules()``), or
             ``"output"``. By default the first layer after the last convolution of maps through which everything passes:
@@ -132,7 +133,7 @@ def convert(
     _check_arguments(model, width, keep_weights)
     _check_model(model, pool_before)
     body = copy.deepcopy(model).eval()
-    images, trace = dry_run.example_images(body, image_size)
+    images, trace = dry_run.example_images(body, image_size, group.channels)
     dry_run.check_samples_alike(body, images, trace)
     if pool_before is None:
         _check_attention(trace)
@@ -158,7 +159,8 @@ def convert(
     at_output = pool_before == OUTPUT and OUTPUT not in dict(model.named_modules())
     if not at_output:
         wrap(body, pool_before, lambda head: PooledBefore(pool, head).train(head.training))
-    lift = Lift(group, *_normalisation(model, mean, std), device=images.device, dtype=images.dtype)
+    normalisation = _normalisation(model, mean, std)
+    lift = Lift(group, *normalisation, device=images.device, dtype=images.dtype, in_channels=images.shape[1])
     converted = Converted(lift, body, pool, pool_before, at_output)
     converted.training = lift.training = pool.training = model.training
     replaced = {path: layer for path, layer in layers.items() if layer in replacements}

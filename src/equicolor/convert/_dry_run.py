@@ -174,8 +174,12 @@ def run(
     return trace
 
 
-def example_images(model: nn.Module, image_size: int | tuple[int, int] | None) -> tuple[Tensor, Trace]:
-    """A batch that the network accepts, and its trace without a pool."""
+def example_images(
+    model: nn.Module, image_size: int | tuple[int, int] | None, channels: int | None = 3
+) -> tuple[Tensor, Trace]:
+    """A batch that the network accepts, and its trace without a pool; None is for as many channels as it takes."""
+    first = next((module for module in model.modules() if isinstance(module, CONVOLUTIONS)), None)
+    channels = channels or (first.in_channels if first else 3)
     given = image_size is not None
     sizes: list[tuple[int, int]] = [_pair(image_size)] if image_size is not None else [_pair(side) for side in SIZES]
     config = getattr(model, "pretrained_cfg", None)
@@ -185,26 +189,27 @@ def example_images(model: nn.Module, image_size: int | tuple[int, int] | None) -
     generator, failures = torch.Generator().manual_seed(0), []
     for height, width in sizes:
         # Each of a colour of its own: noise alone looks the same to a network that averages.
-        colours = torch.rand(ROWS, 3, 1, 1, generator=generator)
-        noise = torch.rand(ROWS, 3, height, width, generator=generator)
+        colours = torch.rand(ROWS, channels, 1, 1, generator=generator)
+        noise = torch.rand(ROWS, channels, height, width, generator=generator)
         images = (colours * noise).to(like.device, like.dtype)
         try:
             return images, run(model, images)
         except DryRunError as failure:
             failures.append(f"{height}×{width} {failure}")
     raise ValueError(
-        f"a trial run of the network on RGB images ({ROWS}, 3, H, W) failed at "
+        f"a trial run of the network on {'RGB ' if channels == 3 else ''}images ({ROWS}, {channels}, H, W) failed at "
         + (failures[0] if given else f"every size tried ({failures[0]}); if it takes another, give image_size=")
-        + _first_convolution(model)
+        + _first_convolution(model, channels)
     )
 
 
-def _first_convolution(model: nn.Module) -> str:
+def _first_convolution(model: nn.Module, channels: int) -> str:
     for path, module in model.named_modules():
         if isinstance(module, CONVOLUTIONS):
-            if module.in_channels == 3:
+            if module.in_channels == channels:
                 break
-            return f". Its first convolution, {path!r}, takes {module.in_channels} channels, not the 3 of RGB images."
+            given = "the 3 of RGB images" if channels == 3 else f"{channels}"
+            return f". Its first convolution, {path!r}, takes {module.in_channels} channels, not {given}."
     return ""
 
 

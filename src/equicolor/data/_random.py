@@ -22,7 +22,8 @@ def hashed(counters: NDArray[np.uint64]) -> NDArray[np.uint64]:
         z = (counters + np.uint64(1)) * _STEP
         z = (z ^ (z >> np.uint64(30))) * _MIX_1
         z = (z ^ (z >> np.uint64(27))) * _MIX_2
-        return z ^ (z >> np.uint64(31))
+        mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+    return mixed
 
 
 def key(seed: int, purpose: str) -> np.uint64:
@@ -31,7 +32,8 @@ def key(seed: int, purpose: str) -> np.uint64:
         raise ValueError(f"a seed is a whole number from 0 on, got {seed}")
     words = np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
     name = np.uint64(zlib.crc32(purpose.encode()))
-    return np.uint64(hashed(hashed(words) ^ name)[0])
+    mixed: np.uint64 = hashed(hashed(words) ^ name)[0]
+    return mixed
 
 
 def uniform(indices: Tensor, seed: int, purpose: str) -> Tensor:

@@ -19,7 +19,6 @@ from equicolor._tools.optional import require
 from equicolor.data._errors import CorruptImageError
 from equicolor.data._images import Decoding, decode, resized
 
-
 #: Rows that a thread reads before the next takes over.
 _ROWS_AT_ONCE = 256
 

@@ -2,8 +2,8 @@
 
 A pipeline is named by its steps, or by presets of steps, joined by ``+``: ``"cifar"``, ``"photo+resnet-aug"``,
 ``"crop+flip+gray"``. Resized crops, colour jitter and greys are kornia's. Shifted crops and flips only move whole
-pixels, which indexing does two to four times faster; jitter of hue, saturation or luminance alone is this library's own
-exact shift.
+pixels, which indexing does two to four times faster; jitter of one colour move alone (``hue-jitter``, ``temp-jitter``)
+is this library's own shift, and there is one for every factor that is registered, a user's own among them.
 
 Draws do not depend on any generator's past: step number s of seed k draws the same in every run. So a run that is
 resumed at step s goes on exactly as if it had not stopped, and nothing has to be saved.
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from equicolor import color
 from equicolor._tools.optional import require
 from equicolor.data._random import key
+from equicolor.groups import Factor, registered_factors
 
 Operation: TypeAlias = Callable[[Tensor], Tensor]
 
@@ -27,7 +28,7 @@ Operation: TypeAlias = Callable[[Tensor], Tensor]
 #: networks are trained on shifted and mirrored images, those of photographs (Caltech-101, Pets, Cars, STL-10) on random
 #: resized crops, those of 3D Shapes and Tiny-ImageNet on mirrored images, those of Hue-shift MNIST, Camelyon17 and
 #: small NORB on the images as they are. ResNet-gray sees no colour, in training and in testing. ResNet-aug is trained
-#: under hue jitter of up to a quarter of the circle.
+#: under hue jitter of up to a quarter of the circle. Jitter of light and of stain (haematoxylin, eosin, DAB) is ours.
 PRESETS: dict[str, tuple[str, ...]] = {
     "none": (),
     "mnist": (),
@@ -39,6 +40,8 @@ PRESETS: dict[str, tuple[str, ...]] = {
     "photo": ("resized-crop", "flip"),
     "resnet-gray": ("gray",),
     "resnet-aug": ("hue-jitter",),
+    "light-jitter": ("temp-jitter", "tint-jitter"),
+    "hed-jitter": ("hema-jitter", "eosin-jitter", "dab-jitter"),
 }
 
 
@@ -63,8 +66,9 @@ class Augment(nn.Module):
 
     Args:
         pipeline: steps and presets joined by ``+``. Steps: ``crop`` (random, after padding by an eighth with black),
-            ``flip``, ``resized-crop``, ``centre-crop``, ``hue-jitter``, ``saturation-jitter``,
-            ``luminance-jitter`` (the exact shifts, by up to 1.2), ``colour-jitter``, ``gray``.
+            ``flip``, ``resized-crop``, ``centre-crop``, ``colour-jitter``, ``gray``, and for each registered factor
+            ``hue-jitter``, ``sat-jitter``, ``temp-jitter``, …: its moves drawn evenly from ± its ``reach``. The name of
+            the quantity will do, too: ``saturation-jitter``.
         image_size: height and width of the result.
         seed: what all draws depend on, together with the step number.
         rank: of this process, where several train one model: each draws for itself.
@@ -75,7 +79,7 @@ class Augment(nn.Module):
         if image_size < 1:
             raise ValueError(f"image_size must be a positive number of pixels, got {image_size}")
         self.pipeline, self.image_size, self.seed, self.rank = pipeline, image_size, seed, rank
-        self._steps = [_STEPS[name](image_size) for name in steps_of(pipeline)]
+        self._steps = [_step(name)(image_size) for name in steps_of(pipeline)]
 
     def forward(self, images: Tensor, step: int = 0, masks: Tensor | None = None) -> Any:
         """``images`` ``(B, 3, H, W)`` augmented by the draws of this step; with ``masks`` ``(B, H, W)``, both.
@@ -120,10 +124,10 @@ def steps_of(pipeline: str) -> tuple[str, ...]:
     """
     steps: list[str] = []
     for part in pipeline.split("+"):
-        if part not in PRESETS and part not in _STEPS:
+        if part not in PRESETS and part not in (*_STEPS, *_jittered()):
             raise ValueError(
                 f"unknown augmentation {part!r} in {pipeline!r}: expected presets ({', '.join(PRESETS)}) or steps "
-                f"({', '.join(_STEPS)}), joined by '+'"
+                f"({', '.join([*_STEPS, *_jittered()])}), joined by '+'"
             )
         steps += PRESETS.get(part, (part,))
     return tuple(steps)
@@ -199,12 +203,30 @@ def _resize_and_centre(size: int) -> Operation:
     return apply
 
 
-def _jitter(shift: Callable[[Tensor, Tensor], Tensor], reach: float) -> Callable[[int], Step]:
-    """One of this library's own shifts, drawn evenly from [-reach, reach)."""
+def _step(name: str) -> Callable[[int], Step]:
+    return _STEPS[name] if name in _STEPS else _jitter(_jittered()[name])
+
+
+def _jittered() -> dict[str, type[Factor]]:
+    """The factors by the names of their jitter, by prefix and by quantity; but for those that need arguments."""
+    named: dict[str, type[Factor]] = {}
+    for prefix, kind in registered_factors().items():
+        try:
+            usable = kind(1).channels in (None, 3)
+        except TypeError:
+            usable = False
+        if usable:
+            named |= {f"{prefix}-jitter": kind, f"{kind.quantity.replace(' ', '-').lower()}-jitter": kind}
+    return named
+
+
+def _jitter(kind: type[Factor]) -> Callable[[int], Step]:
+    """The moves of a factor, drawn evenly from [-reach, reach)."""
+    factor = kind(1)
 
     def apply(images: Tensor) -> Tensor:
-        amounts = (2 * torch.rand(len(images)) - 1) * reach
-        return shift(images, amounts.to(images.device))
+        amounts = (2 * torch.rand(len(images)) - 1) * factor.reach
+        return factor.move(images, amounts.to(images)[:, None, None, None])
 
     return lambda size: Step(apply)
 
@@ -223,9 +245,6 @@ _STEPS: dict[str, Callable[[int], Step]] = {
     "flip": _flip,
     "resized-crop": _resized_crop,
     "centre-crop": _centre_crop,
-    "hue-jitter": _jitter(color.shift_hue, 90.0),  # degrees
-    "saturation-jitter": _jitter(color.shift_saturation, 1.2),
-    "luminance-jitter": _jitter(color.shift_luminance, 1.2),
     "colour-jitter": _colour_jitter,
     "gray": _gray,
 }

@@ -1,15 +1,20 @@
 """Colour shifts by name: how the colours of a whole data set are moved, each sample by its own reproducible draw.
 
-A shift is one or more moves joined by commas, ``"hue:90"``, ``"sat:-0.2"``, ``"hue:uniform,lum:0.1"``. A move is
+A shift is one or more moves joined by commas, ``"hue:90"``, ``"temp:0.3"``, ``"hue:uniform,lum:0.1"``. A move names a
+factor by its prefix (:func:`equicolor.groups.registered_factors`, a factor of your own among them), and says how far:
 
 - ``hue:X``, a turn by X degrees; ``hue:X..Y``, a turn drawn uniformly from [X, Y); ``hue:uniform``, from the circle;
-- ``sat:X`` and ``lum:X``, a shift of saturation or luminance in HSL, or ``sat:X..Y``, one drawn uniformly.
+- ``sat:X`` and ``lum:X``, a shift of saturation or luminance in HSL, or ``sat:X..Y``, one drawn uniformly;
+- ``temp:X``, ``tint:X``, ``exp:X``, a change of light, ``hema:X``, ``eosin:X``, ``dab:X``, of stain, and so on.
 
 Saturation and luminance are moved by the paper's action, ``min(max(x + X, 0), 1)``, so that X is in units of what it
-moves. ``sat:X:exact`` chooses the library's exact action instead, where X shifts the logit and greys stay grey.
+moves. ``sat:X:exact`` chooses the library's exact action instead, where X shifts the logit and greys stay grey. Light
+is moved by the exact action, and ``temp:X:clamp`` by a gain. Other arguments of a factor stand in parentheses behind
+its prefix: ``sat(space=hsv):0.1``.
 
-Sets without colour (MNIST, the digits, small NORB) are coloured by a hue move: an intensity v becomes the pure red
-(v, 0, 0), and that is turned. So ``hue:0..240`` on MNIST is the training set of the paper's Hue-shift MNIST.
+Sets without colour (MNIST, the digits, small NORB) are coloured by a hue move, or another that goes around a circle: an
+intensity v becomes the pure red (v, 0, 0), and that is turned. So ``hue:0..240`` on MNIST is the training set of the
+paper's Hue-shift MNIST.
 """
 
 import re
@@ -18,23 +23,29 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from equicolor import color
 from equicolor.data._random import uniform
+from equicolor.groups import Factor, argument_names, read_arguments, registered_factors, written_arguments
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 _MOVE = re.compile(
-    rf"(?P<kind>hue|sat|lum):(?:(?P<all>uniform)|(?P<low>{_NUMBER})(?:\.\.(?P<high>{_NUMBER}))?)(?::(?P<action>\w+))?"
+    rf"(?P<kind>[a-z]+)(?:\((?P<arguments>[^()]*)\))?:"
+    rf"(?:(?P<all>uniform)|(?P<low>{_NUMBER})(?:\.\.(?P<high>{_NUMBER}))?)(?::(?P<action>\w+))?"
 )
+_COMMA = re.compile(r",(?![^()]*\))")  # not one between arguments
 
 
 @dataclass(frozen=True)
 class Move:
-    """One move: by ``low``, or by a number drawn uniformly from [``low``, ``high``)."""
+    """One move of a factor: by ``low``, or by a number drawn uniformly from [``low``, ``high``)."""
 
-    kind: str
+    factor: Factor
     low: float
     high: float
-    action: color.Action = "clamp"
+
+    @property
+    def kind(self) -> str:
+        """What is moved, by the prefix of its factor."""
+        return self.factor.prefix
 
     def amounts(self, rows: Tensor, seed: int, purpose: str) -> Tensor:
         """How far each row is moved, float64."""
@@ -44,20 +55,20 @@ class Move:
 
     def apply(self, images: Tensor, amounts: Tensor, grey: bool) -> Tensor:
         """The images ``(B, 3, H, W)``, RGB in [0, 1], each moved by its own amount."""
-        if self.kind == "hue" and grey:
+        each = amounts.to(images)[:, None, None, None]
+        if grey and self.factor.closes:
             red = images.new_tensor([1.0, 0.0, 0.0]).view(1, 3, 1, 1).expand(len(images), -1, -1, -1)
-            return images[:, :1] * color.shift_hue(red, amounts.to(images))
-        if self.kind == "hue":
-            return color.shift_hue(images, self._shared(amounts))
-        shifted = color.shift_saturation if self.kind == "sat" else color.shift_luminance
-        return shifted(images, self._shared(amounts), action=self.action)
-
-    def _shared(self, amounts: Tensor) -> float | Tensor:
-        return self.low if self.low == self.high else amounts  # one shift for all is the faster case
+            return images[:, :1] * self.factor.move(red, each)
+        return self.factor.move(images, self.low if self.low == self.high else each)  # one for all is the faster case
 
     def __str__(self) -> str:
         value = f"{self.low:g}" if self.low == self.high else f"{self.low:g}..{self.high:g}"
-        return f"{self.kind}:{value}" + (":exact" if self.action == "exact" else "")
+        own = dict(written_arguments(self.factor))
+        own.pop("action", None)
+        arguments = ",".join(f"{name}={text}" for name, text in own.items())
+        action, usual = getattr(self.factor, "action", None), self.factor.shift_options.get("action", "exact")
+        suffix = f":{action}" if action not in (None, usual) else ""
+        return f"{self.kind}{f'({arguments})' if arguments else ''}:{value}{suffix}"
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ class Shift:
             return shift
         if not isinstance(shift, str):
             raise TypeError(f"expected a shift such as 'hue:90', got {shift!r}")
-        return cls(tuple(_move(part.strip(), shift) for part in shift.split(",")))
+        return cls(tuple(_move(part.strip(), shift) for part in _COMMA.split(shift)))
 
     def amounts(self, rows: Tensor, seed: int, purpose: str = "shift") -> list[Tensor]:
         """How far each row is moved by each move: a function of seed, purpose and row number alone."""
@@ -87,7 +98,7 @@ class Shift:
         """``images`` ``(B, 3, H, W)``, RGB in [0, 1], which are the rows ``rows`` ``(B,)`` of their data set, moved."""
         for move, amounts in zip(self.moves, self.amounts(rows, seed, purpose), strict=True):
             images = move.apply(images, amounts, grey)
-            grey = grey and move.kind != "hue"
+            grey = grey and not move.factor.closes
         return images
 
     def __str__(self) -> str:
@@ -111,14 +122,33 @@ def hue_coverage(degrees: float) -> tuple[str, str]:
 
 def _move(text: str, whole: str) -> Move:
     match = _MOVE.fullmatch(text)
-    if not match or (match["all"] and match["kind"] != "hue") or (match["action"] and match["kind"] == "hue"):
-        raise ValueError(
-            f"unknown shift {whole!r}. A shift is 'hue:90' (degrees), 'hue:uniform', 'hue:0..240', 'sat:-0.2' or "
-            "'lum:0.1', or several joined by commas; sat and lum take an action: 'sat:0.2:exact'."
-        )
-    action = match["action"] or "clamp"
-    color.check_action(action)
-    low, high = (0.0, 360.0) if match["all"] else (float(match["low"]), float(match["high"] or match["low"]))
+    kind = registered_factors().get(match["kind"]) if match else None
+    if not match or not kind:
+        raise _unknown(whole)
+    arguments = {**kind.shift_options, **read_arguments(kind, match["arguments"] or "", whole)}
+    if match["action"]:
+        if "action" not in argument_names(kind):
+            raise _unknown(whole, f"{kind.prefix} has no actions to choose from")
+        arguments["action"] = match["action"]
+    try:
+        factor = kind(1, **arguments)
+    except TypeError as error:
+        raise _unknown(whole, str(error)) from None
+    if factor.channels not in (None, 3):
+        raise _unknown(whole, f"{kind.prefix} is for {factor.channels} channels, and the images of data sets are RGB")
+    if match["all"]:
+        if factor.period is None:
+            raise _unknown(whole, f"{kind.prefix} does not go around a circle, so it cannot be drawn from all of it")
+        return Move(factor, 0.0, factor.period)
+    low, high = float(match["low"]), float(match["high"] or match["low"])
     if high < low or (match["high"] and high == low):
         raise ValueError(f"the range in shift {whole!r} is empty: expected LOW..HIGH with LOW < HIGH")
-    return Move(match["kind"], low, high, action)  # type: ignore[arg-type]
+    return Move(factor, low, high)
+
+
+def _unknown(whole: str, why: str = "") -> ValueError:
+    return ValueError(
+        f"unknown shift {whole!r}{f' ({why})' if why else ''}. A shift is 'hue:90' (degrees), 'hue:uniform', "
+        "'hue:0..240', 'sat:-0.2', 'temp:0.3' or several joined by commas, of what is registered "
+        f"({', '.join(registered_factors())}); some take an action: 'sat:0.2:exact'."
+    )

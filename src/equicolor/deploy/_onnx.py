@@ -11,6 +11,7 @@ from equicolor._tools.files import complete_files
 from equicolor._tools.optional import require
 from equicolor._tools.wrapped import unwrapped
 from equicolor.deploy._optimize import copied, optimize_for_inference
+from equicolor.nn import Lift
 
 
 def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int | tuple[int, int]) -> Path:
@@ -32,7 +33,8 @@ def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int 
     # Before norms are folded and filters transformed: that is then done in float32 too.
     network = copied(unwrapped(model)).float().eval()
     device = next((parameter.device for parameter in network.parameters()), None)
-    images = torch.rand(2, 3, height, width, dtype=torch.float32, device=device)
+    lifts = (module.in_channels for module in network.modules() if isinstance(module, Lift))
+    images = torch.rand(2, next(lifts, 3), height, width, dtype=torch.float32, device=device)
     with torch.no_grad():
         network(images)  # says what is wrong with the size, if anything is, better than a tracer
     program = torch.onnx.export(

@@ -13,7 +13,7 @@ from equicolor.data import load
 from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, Value, register_experiment
 from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments.trajectories import rows as digits_rows
-from equicolor.groups import Group, Hue
+from equicolor.groups import Factor, Group, Hue
 from equicolor.train import Recipe
 from equicolor.trained import HuePositions, fine_features, hue_factor, hue_positions, layer_features, penultimate_map
 
@@ -170,10 +170,13 @@ def _measured(found: HuePositions, hue: Tensor, colourful: Tensor) -> dict[str, 
     }
 
 
-def _bands(found: HuePositions, hues: Hue) -> list[tuple[str, list[int]]]:
+def _bands(found: HuePositions, hues: Factor) -> list[tuple[str, list[int]]]:
     """The images of each band in their order, and at last those without hue."""
     order, grey = found.order.tolist(), found.degrees.isnan().tolist()
-    bands = [(f"{hues.degrees(k):g}°", [i for i in order if found.band[i] == k and not grey[i]]) for k in hues.offsets]
+    bands = [
+        (f"{hues.amount(k):g}{hues.unit}", [i for i in order if found.band[i] == k and not grey[i]])
+        for k in hues.offsets
+    ]
     return [*bands, ("no hue", [i for i in order if grey[i]])]
 
 

@@ -12,9 +12,10 @@ from equicolor.groups._family import Family
 from equicolor.groups._group import Element, Group
 from equicolor.groups._hsl import DEFAULT_STEP, Hue, Luminance, Saturation
 from equicolor.groups._light import Exposure, Gain, Light, Temperature, Tint
-from equicolor.groups._names import group, register_group, registered_factors
+from equicolor.groups._names import factor_kind, group, register_group, registered_factors
 from equicolor.groups._product import Product
 from equicolor.groups._stain import DAB, Eosin, Haematoxylin, Stain
+from equicolor.groups._write import argument_names, read_arguments, written_arguments
 
 __all__ = [
     "DAB",
@@ -35,7 +36,11 @@ __all__ = [
     "Stain",
     "Temperature",
     "Tint",
+    "argument_names",
+    "factor_kind",
     "group",
+    "read_arguments",
     "register_group",
     "registered_factors",
+    "written_arguments",
 ]

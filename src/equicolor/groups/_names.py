@@ -63,6 +63,17 @@ def registered_factors() -> Mapping[str, type[Factor]]:
     return MappingProxyType(_FACTORS)
 
 
+def factor_kind(prefix: str) -> type[Factor]:
+    """The class of factors with this prefix.
+
+    >>> factor_kind("hue").quantity
+    'hue'
+    """
+    if prefix not in _FACTORS:
+        raise ValueError(f"unknown colour move {prefix!r}: expected one of {', '.join(_FACTORS)}")
+    return _FACTORS[prefix]
+
+
 for _kind in (Hue, Saturation, Luminance, Temperature, Tint, Exposure, Gain, Haematoxylin, Eosin, DAB):
     register_group(_kind)
 

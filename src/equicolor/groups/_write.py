@@ -6,19 +6,27 @@ argument may be is read from the annotations of the dataclass.
 
 import dataclasses
 import typing
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from equicolor.groups._factor import Factor
 
 
-@lru_cache
 def write_factor(factor: "Factor") -> str:
     """The name of a factor, with the arguments that differ from what they are where nothing is said."""
+    arguments = ",".join(f"{name}={value}" for name, value in written_arguments(factor).items())
+    return f"{factor.prefix}{factor.n}" + (f"({arguments})" if arguments else "")
+
+
+@lru_cache
+def written_arguments(factor: "Factor") -> Mapping[str, str]:
+    """The arguments of a factor that differ from what they are where nothing is said, as they are written."""
     values = {field.name: getattr(factor, field.name) for field in dataclasses.fields(factor) if field.init}
     n = values.pop("n")
-    special = []
+    special = {}
     for name, value in values.items():
         others = {other: values[other] for other in values if other != name}
         try:
@@ -26,14 +34,19 @@ def write_factor(factor: "Factor") -> str:
         except (TypeError, ValueError):  # it must be said
             default = dataclasses.MISSING
         if value != default:
-            special.append(f"{name}={_written(value)}")
-    return f"{factor.prefix}{n}" + (f"({','.join(special)})" if special else "")
+            special[name] = _written(value)
+    return MappingProxyType(special)
+
+
+def argument_names(kind: "type[Factor]") -> list[str]:
+    """What a factor takes beside the number of its elements."""
+    return [field.name for field in dataclasses.fields(kind) if field.init and field.name != "n"]
 
 
 def read_arguments(kind: "type[Factor]", text: str, name: str) -> dict[str, Any]:
     """The arguments in the parentheses of a name; ``name``, the whole of it, is for the messages."""
     hints = typing.get_type_hints(kind)
-    known = [field.name for field in dataclasses.fields(kind) if field.init and field.name != "n"]
+    known = argument_names(kind)
     arguments: dict[str, Any] = {}
     for argument in text.split(",") if text else ():
         key, given, value = argument.partition("=")

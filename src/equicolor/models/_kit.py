@@ -16,7 +16,7 @@ from torch import nn
 
 from equicolor._tools.strided import without_strided_points
 from equicolor.baselines import CEConv2d, CEConvLift, CEConvTranspose2d
-from equicolor.groups import Group, Hue
+from equicolor.groups import Exposure, Group, Hue
 from equicolor.groups import group as as_group
 from equicolor.nn import Choice, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
 
@@ -74,6 +74,7 @@ def make_kit(
     std: Channels = 1.0,
     algorithm: Choice = "auto",
     rescale: bool = False,
+    in_channels: int | None = None,
 ) -> Kit:
     """The kit for a group or its name, for ``"ceconvN"``, or for a conventional network: None."""
     if width not in ("paper", "fast") and not (type(width) is int and width >= 1):
@@ -81,19 +82,25 @@ def make_kit(
     config = {"width": width, "mean": _plain(mean), "std": _plain(std), "algorithm": algorithm, "rescale": rescale}
     baseline = _CECONV_NAME.fullmatch(group) if isinstance(group, str) else None
     if group is not None and baseline is None:
-        return _group_kit(_group(group), config)
+        return _group_kit(_group(group), config, in_channels)
     if rescale:
         raise ValueError(f"rescale=True is for the edges of a truncated group such as 'sat3', not for group={group!r}")
-    return _conventional_kit(config) if baseline is None else _ceconv_kit(int(baseline[1]), config)
+    return (
+        _conventional_kit(config, in_channels)
+        if baseline is None
+        else _ceconv_kit(int(baseline[1]), config, in_channels)
+    )
 
 
-def _conventional_kit(config: dict[str, Any]) -> Kit:
+def _conventional_kit(config: dict[str, Any], in_channels: int | None) -> Kit:
+    # The lift to a trivial group, the image itself, is what checks and normalises.
+    lift = partial(Lift, Exposure(1), config["mean"], config["std"], in_channels=in_channels)
+    channels = lift().in_channels
     return Kit(
-        config={"group": None, **config},
+        config={"group": None, **config, "in_channels": channels},
         group=None,
-        # The lift to the trivial group, the image itself, is what checks and normalises.
-        lift=partial(Lift, Hue(1), config["mean"], config["std"]),
-        first=partial(_conv, 3),
+        lift=lift,
+        first=partial(_conv, channels),
         conv=_conv,
         conv_transpose=_conv_transpose,
         projection=partial(_conv, kernel_size=1, bias=False),
@@ -102,13 +109,15 @@ def _conventional_kit(config: dict[str, Any]) -> Kit:
     )
 
 
-def _group_kit(group: Group, config: dict[str, Any]) -> Kit:
+def _group_kit(group: Group, config: dict[str, Any], in_channels: int | None) -> Kit:
+    lift = partial(Lift, group, config["mean"], config["std"], in_channels=in_channels)
+    channels = lift().in_channels
     how = {"algorithm": config["algorithm"], "rescale": config["rescale"]}
     return Kit(
-        config={"group": str(group), **config},
+        config={"group": str(group), **config, "in_channels": channels},
         group=group,
-        lift=partial(Lift, group, config["mean"], config["std"]),
-        first=partial(GroupConv2d, group, 3, **how),
+        lift=lift,
+        first=partial(GroupConv2d, group, channels, **how),
         conv=partial(GroupConv2d, group, **how),
         conv_transpose=partial(GroupConvTranspose2d, group, **how),
         projection=partial(GroupConv2d, group, kernel_size=1, bias=False, **how),
@@ -117,10 +126,12 @@ def _group_kit(group: Group, config: dict[str, Any]) -> Kit:
     )
 
 
-def _ceconv_kit(n: int, config: dict[str, Any]) -> Kit:
+def _ceconv_kit(n: int, config: dict[str, Any], in_channels: int | None) -> Kit:
+    if in_channels not in (None, 3):
+        raise ValueError(f"CEConv turns the filters of red, green and blue: in_channels must be 3, got {in_channels!r}")
     group, how = Hue(n), {"algorithm": config["algorithm"]}
     return Kit(
-        config={"group": f"ceconv{n}", **config},
+        config={"group": f"ceconv{n}", **config, "in_channels": 3},
         group=group,
         lift=partial(Lift, Hue(1), config["mean"], config["std"]),  # the first convolution lifts
         first=partial(CEConvLift, n),

@@ -12,7 +12,7 @@ Task: TypeAlias = Literal["classification", "segmentation"]
 
 
 class Model(nn.Module):
-    """A network of the zoo: ``(B, 3, H, W)``, RGB in [0, 1] or uint8, to logits.
+    """A network of the zoo: ``(B, C, H, W)``, RGB or more in [0, 1] or uint8, to logits.
 
     Args:
         kit: the kind of layers.

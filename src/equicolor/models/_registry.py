@@ -89,10 +89,11 @@ def create_model(
     std: Channels = 1.0,
     algorithm: Choice = "auto",
     rescale: bool = False,
+    in_channels: int | None = None,
     canonicalize: str | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Model:
-    """A network of the zoo, with fresh weights. It takes RGB in [0, 1] and returns logits.
+    """A network of the zoo, with fresh weights. It takes images in [0, 1], RGB unless otherwise said; returns logits.
 
     Args:
         name: one of :func:`list_models`.
@@ -106,6 +107,8 @@ def create_model(
             equivariant.
         algorithm: how group convolutions are computed, see :class:`equicolor.nn.GroupConv2d`.
         rescale: make up for the edges of a truncated group, see :class:`equicolor.nn.GroupConv2d`.
+        in_channels: of the images; by default 3, or as many as the group, or mean and std, are for. Others than 3 go
+            with groups that take them, such as ``"exp3"``, and with none.
         canonicalize: the colour moves that are undone before the network looks, ``"temp-tint"``, or all arguments of
             :class:`equicolor.nn.Canonicalizer` by name; see :func:`equicolor.canonicalize`.
         options: the network's own: ``bias`` of z2cnn, ``stem`` and ``group_stages`` of the ResNets, ``kernel_size`` of
@@ -125,12 +128,12 @@ def create_model(
         if option not in known:
             raise TypeError(
                 f"{name} has no option {option!r}. Its own are {', '.join(known) or 'none'}; those of every model are "
-                "group, num_classes, width, mean, std, algorithm, rescale and canonicalize."
+                "group, num_classes, width, mean, std, algorithm, rescale, in_channels and canonicalize."
             )
     if num_classes is not None:
         options["num_classes"] = num_classes
     made: Callable[..., Model] = network  # each has options of its own
-    model = made(make_kit(group, width, mean, std, algorithm, rescale), **fixed, **options)
+    model = made(make_kit(group, width, mean, std, algorithm, rescale, in_channels), **fixed, **options)
     model.config = {"name": name, **model.config}
     if canonicalize is None:
         return model

@@ -53,20 +53,8 @@ class GroupConv2d(GroupConvBase):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(
-            group,
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            dilation,
-            groups,
-            bias,
-            algorithm,
-            rescale,
-            device,
-            dtype,
-        )
+        sizes = (in_channels, out_channels, kernel_size, stride, dilation, groups)
+        super().__init__(group, *sizes, bias, algorithm, rescale, device, dtype)
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
             raise ValueError(
                 f"unknown padding_mode {padding_mode!r}: expected 'zeros', 'reflect', 'replicate' or 'circular'"
@@ -140,20 +128,8 @@ class GroupConvTranspose2d(GroupConvBase):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__(
-            group,
-            in_channels,
-            out_channels,
-            kernel_size,
-            stride,
-            dilation,
-            groups,
-            bias,
-            algorithm,
-            rescale,
-            device,
-            dtype,
-        )
+        sizes = (in_channels, out_channels, kernel_size, stride, dilation, groups)
+        super().__init__(group, *sizes, bias, algorithm, rescale, device, dtype)
         if padding_mode != "zeros":
             raise ValueError(f"a transposed convolution takes padding_mode='zeros' only, got {padding_mode!r}")
         self.padding = pair("padding", padding, least=0)

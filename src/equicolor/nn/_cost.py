@@ -1,7 +1,8 @@
 """What a group convolution costs, the direct and the fast way: the model behind ``algorithm="auto"``.
 
 Costs are in units of one multiplication of a convolution. The constants are fitted to the times that
-``equicolor bench --parts layers`` measures, on two cores: a set for CPUs with AVX-512, another for those without.
+``equicolor bench --parts layers`` measures, on two cores: a set for CPUs with AVX-512, another for those without, as
+``ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2`` lets the same CPU play them.
 """
 
 import math
@@ -32,11 +33,11 @@ AVX512 = Machine(
 )
 AVX2 = Machine(
     lanes=8,
-    direct=_Way(move=140, filter=900, call=95e6, product=0),
-    fast=_Way(move=70, filter=300, call=135e6, product=19e6),
+    direct=_Way(move=133, filter=420, call=106.7e6, product=0),
+    fast=_Way(move=70, filter=280, call=135e6, product=11e6),
 )
 #: This one.
-HERE = AVX512 if AVX512.lanes == LANES else AVX2
+HERE: Machine = AVX512 if AVX512.lanes == LANES else AVX2
 
 
 class Size(NamedTuple):
@@ -51,7 +52,7 @@ class Size(NamedTuple):
     out_pixels: float
 
 
-def prefers_fast(size: Size, machine: Machine = HERE) -> bool:
+def prefers_fast(size: Size, machine: Machine) -> bool:
     """Whether the fast way is the faster one, on a machine of this kind."""
     return _fast(size, machine) < _direct(size, machine)
 

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-from equicolor import color
 from equicolor.baselines import CEConvLift
 from equicolor.groups import Group
 from equicolor.measure import Inputs
@@ -25,24 +24,25 @@ def parameter_kind(module: object) -> tuple[torch.device | None, torch.dtype]:
 
 
 def random_inputs(module: object, group: Group, acts_on: Inputs, seed: int) -> Tensor:
-    """Two random images of 32×32, or features of two images with the channels of the first layer that has any."""
+    """Two random images of 32×32, or features of two images with the channels of the first layer that has any.
+
+    Images are those on which the group's moves are exact: see :meth:`equicolor.groups.Factor.domain`.
+    """
     device, dtype = parameter_kind(module)
     generator = torch.Generator().manual_seed(seed)
     if acts_on == "images":
-        return _images(group, generator, dtype).to(device)
+        shape = (2, image_channels(module, group), 32, 32)
+        noise = torch.rand(shape, generator=generator, dtype=torch.float64)
+        return group.in_domain(noise).to(device, dtype)
     channels, last = _channels(module)
     shape = (2 * group.order, 8, 8, channels) if last else (2 * group.order, channels, 8, 8)
     return torch.randn(shape, generator=generator, dtype=torch.float64).to(device, dtype)
 
 
-def _images(group: Group, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
-    """Two images of any colour; for truncated groups of middling saturation and luminance, so that nothing clips."""
-    images = torch.rand((2, 3, 32, 32), generator=generator, dtype=torch.float64)
-    if group.is_truncated:
-        scale = torch.tensor([360.0, 0.2, 0.2], dtype=torch.float64).view(3, 1, 1)
-        base = torch.tensor([0.0, 0.4, 0.4], dtype=torch.float64).view(3, 1, 1)
-        images = color.hsl_to_rgb(base + scale * images)
-    return images.to(dtype)
+def image_channels(module: object, group: Group) -> int:
+    """How many channels images have: as the lifting layer or the group says, or 3."""
+    lifts = [m for m in module.modules() if isinstance(m, Lift)] if isinstance(module, nn.Module) else []
+    return lifts[0].in_channels if lifts else group.channels or 3
 
 
 def _channels(module: object) -> tuple[int, bool]:

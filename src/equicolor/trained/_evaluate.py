@@ -5,7 +5,7 @@ Everything is counted batch by batch, so a set of any size takes the memory of o
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -15,10 +15,12 @@ from equicolor._tools.wrapped import unwrapped
 from equicolor.color import Action
 from equicolor.data import ImageSet, Shift
 from equicolor.deploy import optimize_for_inference
+from equicolor.groups import argument_names, factor_kind
 from equicolor.models import Model
 from equicolor.trained._logits import class_probabilities
 
-Quantity: TypeAlias = Literal["hue", "sat", "lum"]
+#: What is shifted, by the prefix of its factor.
+Quantity: TypeAlias = str
 Advance: TypeAlias = Callable[[int], None]
 
 BINS = 15
@@ -114,21 +116,22 @@ def evaluate_curve(
     shifts: Sequence[float] | None = None,
     batch_size: int = 256,
     advance: Advance | None = None,
-    action: Action = "clamp",
+    action: Action | None = None,
 ) -> dict[float, Evaluation]:
     """The same for each of several colour shifts of the whole set, on top of the shift that it is under already.
 
     Args:
-        quantity: what is shifted: ``"hue"``, in degrees, ``"sat"`` or ``"lum"``.
+        quantity: what is shifted, by the prefix of its factor: ``"hue"``, ``"sat"``, ``"temp"``, or one of your own.
         shifts: by how much; by default :func:`default_shifts`.
-        action: by which saturation and luminance are shifted; the paper's is ``"clamp"``.
+        action: by which it is shifted, where there are two; by default as data sets are, which for saturation and
+            luminance is the paper's, ``"clamp"``.
     """
     _check_classes(model, images)
     shifts = default_shifts(quantity) if shifts is None else shifts
     ready = optimize_for_inference(model)
     own = () if images.shift is None else images.shift.moves
     curve = {}
-    suffix = "" if quantity == "hue" else f":{action}"
+    suffix = f":{action}" if action and "action" in argument_names(factor_kind(quantity)) else ""
     for amount in shifts:
         moves = own + Shift.parse(f"{quantity}:{amount:.12g}{suffix}").moves
         curve[amount] = _evaluate(ready, images.with_shift(Shift(moves)), batch_size, advance)
@@ -136,16 +139,16 @@ def evaluate_curve(
 
 
 def default_shifts(quantity: Quantity) -> list[float]:
-    """Hue from 0° to 360° in steps of 10°, saturation and luminance from -0.5 to 0.5 in steps of 0.05.
+    """Once around the circle in 36 steps (hue: of 10°), or as far as the factor reaches to either side in 10 steps.
 
     >>> default_shifts("lum")[:3]
     [-0.5, -0.45, -0.4]
     """
-    if quantity not in get_args(Quantity):
-        raise ValueError(f"unknown curve {quantity!r}: expected one of {', '.join(map(repr, get_args(Quantity)))}")
-    if quantity == "hue":
-        return [10.0 * step for step in range(37)]
-    return [step / 20 for step in range(-10, 11)]
+    factor_kind(quantity)  # says what there is
+    factor = Shift.parse(f"{quantity}:0").moves[0].factor
+    if factor.period is not None:
+        return [factor.period * step / 36 for step in range(37)]
+    return [factor.reach * step / 10 for step in range(-10, 11)]
 
 
 @torch.inference_mode()

@@ -17,7 +17,7 @@ class Inspection:
     Attributes:
         title: which network and layer.
         elements: what each of the G group elements does, in words.
-        images: the image moved by each element, ``(G, 3, H, W)``.
+        images: the image moved by each element, ``(G, C, H, W)``.
         maps: the feature maps there, ``(G, channels, h, w)``.
         channels: which channels of the layer those are.
         errors: layer → relative equivariance error of each element, ``(G,)``; the last is ``"output"``.
@@ -48,7 +48,7 @@ def inspect_model(
     group = own or as_group("hue4") if group is None else as_group(group)
     if channels < 1:
         raise ValueError(f"channels must be positive, got {channels}")
-    batch = as_images(image)[None]
+    batch = as_images(image, group.channels)[None]
     errors = equivariance_error(model, batch, group, layers=True)
     lifted = group.lift(batch.cpu())
     with evaluating(model):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from equicolor._tools.pictures import new_figure
+from equicolor.groups import factor_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,29 +14,30 @@ if TYPE_CHECKING:
     from equicolor.trained._evaluate import Quantity
     from equicolor.trained._inspect import Inspection
 
-_AXIS = {"hue": "hue shift in degrees", "sat": "saturation shift", "lum": "luminance shift"}
-
 
 def plot_curve(quantity: "Quantity", errors: Mapping[float, float], title: str = "", order: int = 0) -> "Figure":
     """The error as a function of a colour shift.
 
     Args:
-        quantity: what is shifted.
+        quantity: what is shifted, by the prefix of its factor.
         errors: shift → error, in [0, 1].
         title: the network and the data.
-        order: of the hue group of the network; its elements, where the error must repeat, are marked.
+        order: of the network's group of such shifts, if they go around a circle; its elements, where the error must
+            repeat, are marked.
     """
     figure = new_figure(7, 3.6)
     axes: Axes = figure.subplots()
     axes.plot(list(errors), [100 * error for error in errors.values()], marker="o", markersize=3)
-    if quantity == "hue":
-        axes.set_xticks(range(0, 361, 45))
+    kind = factor_kind(quantity)
+    if kind.period is not None:
+        axes.set_xticks([kind.period * eighth / 8 for eighth in range(9)])
         for element in range(order + 1 if order > 1 else 0):
-            label = f"elements of hue{order}" if element == 0 else None
-            axes.axvline(element * 360 / order, color="0.6", linestyle=":", linewidth=1, label=label)
+            label = f"elements of {quantity}{order}" if element == 0 else None
+            axes.axvline(element * kind.period / order, color="0.6", linestyle=":", linewidth=1, label=label)
         if order > 1:
             axes.legend(loc="best", fontsize="small")
-    axes.set(xlabel=_AXIS[quantity], ylabel="error in %", title=title)
+    unit = f" in {kind.unit}" if kind.unit else ""
+    axes.set(xlabel=f"{kind.quantity} shift{unit}", ylabel="error in %", title=title)
     axes.set_ylim(0, max(1.0, 110 * max(errors.values())))
     axes.grid(alpha=0.3)
     return figure
@@ -56,7 +58,8 @@ def plot_inspection(inspection: "Inspection") -> "Figure":
     top, bottom = halves
     grid = top.subplots(elements, channels + 1, squeeze=False)
     for row in range(elements):
-        grid[row, 0].imshow(images[row].permute(1, 2, 0).numpy())
+        colours = images[row] if images.shape[1] == 3 else images[row].mean(0).expand(3, -1, -1)  # grey, of others
+        grid[row, 0].imshow(colours.permute(1, 2, 0).numpy())
         grid[row, 0].set_ylabel(inspection.elements[row].replace(", ", "\n"), rotation=0, ha="right", va="center")
         for column in range(channels):
             low, high = (float(bound) for bound in maps[:, column].aminmax())

@@ -38,8 +38,8 @@ import torch
 from torch import Tensor, nn
 
 from equicolor._tools.crest import crest
-from equicolor.color import as_images, shift_hue
-from equicolor.groups import Group, Hue
+from equicolor.color import as_images
+from equicolor.groups import Factor, Group
 from equicolor.measure import evaluating, layer_outputs
 
 #: A feature whose part that depends on the hue is a smaller share of the whole is that of a grey image, and rounding.
@@ -66,13 +66,13 @@ class HuePositions:
         return torch.argsort(self.degrees.nan_to_num(nan=math.inf), stable=True)
 
 
-def hue_factor(group: Group | None) -> Hue:
-    """The hues among the factors of a group.
+def hue_factor(group: Group | None) -> Factor:
+    """The hues among the factors of a group: the first that goes around a circle.
 
     Raises:
         ValueError: where there is nothing to sort by.
     """
-    hues = [factor for factor in (group.factors if group else ()) if isinstance(factor, Hue)]
+    hues = [factor for factor in (group.factors if group else ()) if factor.closes]
     if not hues or hues[0].order < 2:
         raise ValueError(
             f"sorting by hue takes a network on a group with hues, such as 'hue4', got {group or 'a conventional one'}"
@@ -83,10 +83,11 @@ def hue_factor(group: Group | None) -> Hue:
 def on_hues(features: Tensor, group: Group) -> Tensor:
     """A feature on a group, ``(G·B, *)``, as ``(B, n, D)``: an axis for the n hues, all that is not a hue in the last.
 
+    >>> from equicolor.groups import Hue
     >>> on_hues(torch.rand(12 * 5, 16, 8, 8), Hue(12)).shape
     torch.Size([5, 12, 1024])
     """
-    axis = [isinstance(factor, Hue) for factor in group.factors].index(True)
+    axis = [factor.closes for factor in group.factors].index(True)
     split = group.split(features)
     batch = len(group.shape)
     return split.movedim((batch, axis), (0, 1)).flatten(2)
@@ -100,6 +101,7 @@ def penultimate_map(model: nn.Module, images: Tensor, group: Group) -> str:
         images: a batch to try it on.
         group: what its features live on.
 
+    >>> from equicolor.groups import Hue
     >>> from equicolor.models import create_model
     >>> penultimate_map(create_model("z2cnn", "hue4"), torch.rand(1, 3, 28, 28), Hue(4))
     'layers.18'
@@ -139,9 +141,9 @@ def fine_features(features: Callable[[Tensor], Tensor], images: Tensor, group: G
     """
     if substeps < 1:
         raise ValueError(f"substeps must be positive, got {substeps}")
-    step = 360 / hue_factor(group).order / substeps
-    images = as_images(images)
-    turned = [on_hues(features(shift_hue(images, i * step) if i else images), group) for i in range(substeps)]
+    hues, images = hue_factor(group), as_images(images)
+    step = hues.amount(1) / substeps
+    turned = [on_hues(features(hues.move(images, i * step) if i else images), group) for i in range(substeps)]
     return torch.stack(turned, 2).flatten(1, 2)
 
 
