@@ -96,3 +96,13 @@ def test_bad_arguments_are_refused():
         ec.canonicalize(nn.Identity(), canonicalizer=nn.Identity(), size=3)
     with pytest.raises(TypeError, match="got function"):
         ec.canonicalize(lambda images: images, "hue4")
+
+
+def test_where_colour_is_the_class_it_is_thrown_away():
+    """Tomatoes, ripe and unripe, that differ by a turn of the hue and by nothing else."""
+    ripe = torch.rand(8, 3, 32, 32) * torch.tensor([1.0, 0.2, 0.2]).view(3, 1, 1)
+    unripe = ec.group("hue3").act_on_images(1, ripe)
+    network = settle(ec.create_model("z2cnn", num_classes=2))
+    whole = ec.canonicalize(network, "hue3").eval()
+    assert (network(ripe) - network(unripe)).abs().max() > 0.1
+    torch.testing.assert_close(whole(ripe), whole(unripe), atol=1e-5, rtol=1e-5)
