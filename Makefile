@@ -16,12 +16,15 @@ test: $(VENV)/installed-dev $(VENV)/networks  ## lint, layers, types, tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
 
-# PyTorch's kernels differ between CPUs, and so do their faults: what convolves and trains, as older CPUs compute it.
+# PyTorch's kernels differ between CPUs, and so do their faults: what convolves and trains, as older CPUs compute it. What
+# torch.compile keeps for one kind of CPU is wrong for another, so each has a folder for it.
 TRAINS := tests/nn tests/models tests/train tests/experiments tests/test_cli.py
 CONVOLVES := tests/_tools/test_strided.py tests/models/test_convolutions.py
 test-other-cpus: $(VENV)/installed-dev $(VENV)/networks  ## what trains, once more with AVX2 and with SSE 4.1 alone
-	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 $(BIN)/python -m pytest -n 2 $(TRAINS)
-	ONEDNN_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=default $(BIN)/python -m pytest -n 2 $(CONVOLVES)
+	TORCHINDUCTOR_CACHE_DIR=$(CURDIR)/$(VENV)/compiled-avx2 ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 \
+	  $(BIN)/python -m pytest -n 2 $(TRAINS)
+	TORCHINDUCTOR_CACHE_DIR=$(CURDIR)/$(VENV)/compiled-sse41 ONEDNN_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=default \
+	  $(BIN)/python -m pytest -n 2 $(CONVOLVES)
 
 test-lowest:  ## the tests with the lowest versions that pyproject.toml allows; takes Python 3.10
 	$(MAKE) tests-alone VENV=.venv-lowest PYTHON=python3.10 CONSTRAINTS=constraints-lowest.txt

@@ -26,7 +26,7 @@ from equicolor.groups import (
     register_group,
 )
 from equicolor.measure import equivariance_error
-from equicolor.models import create_model, list_models, register_model
+from equicolor.models import canonicalize, create_model, list_models, register_model
 
 __version__ = "0.1.0.dev0"
 
@@ -46,6 +46,7 @@ __all__ = [
     "Tint",
     "algorithms",
     "baselines",
+    "canonicalize",
     "color",
     "convert",
     "create_model",

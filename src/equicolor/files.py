@@ -176,8 +176,10 @@ def _built(card: dict[str, Any], path: Path) -> Model:
         raise ValueError(f"{path} describes a network that cannot be built: {error}") from None
 
 
-def _check_order(group: object = None, **_: Any) -> None:
+def _check_order(group: object = None, canonicalize: object = None, **_: Any) -> None:
     """ValueError for a group on which a network would take long to build: no file is trusted with that."""
+    if canonicalize is not None:
+        _check_order(canonicalize.get("group") if isinstance(canonicalize, dict) else canonicalize)
     lives_on = make_kit(group).group if isinstance(group, str) else None
     if lives_on is not None and lives_on.order > MOST_ELEMENTS:
         raise ValueError(

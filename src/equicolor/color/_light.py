@@ -89,7 +89,7 @@ def shift_light(images: Tensor, shifts: Sequence[float] | Tensor, action: Action
     work = working(images)
     given = shifts if isinstance(shifts, Tensor) else work.new_tensor([float(shift) for shift in shifts])
     channels = images.shape[-3]
-    if tuple(given.shape) not in ((channels,), (*images.shape[:-3], channels)):
+    if tuple(given.shape) != ((channels,) if given.dim() == 1 else (*images.shape[:-3], channels)):
         raise ValueError(
             f"expected a shift for each of {channels} channels, or so many for each image "
             f"{(*images.shape[:-3], channels)}, got shape {tuple(given.shape)}"

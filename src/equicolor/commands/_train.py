@@ -14,6 +14,7 @@ def train(
     data: str | None = None,
     model: str | None = None,
     group: str | None = None,
+    canonicalize: str | None = None,
     folder: Path | None = None,
     resume: Path | None = None,
     set_: Sequence[str] = (),
@@ -28,6 +29,8 @@ def train(
         data: the data set, see 'equicolor data'.
         model: the network, see 'equicolor models'.
         group: the colour moves it is equivariant to, hue4 or hue4-sat3; none for the conventional network.
+        canonicalize: the colour moves that are found and undone before the network looks, temp-tint or hue4; what finds
+            them is trained first, without labels.
         folder: where the run goes, by default runs/DATA-MODEL-GROUP.
         resume: the folder of a run to go on with; it knows everything else.
         set_: any other field of the recipe: --set epochs=5 --set lr=0.01 --set model_options.bias=true
@@ -36,7 +39,7 @@ def train(
         equicolor train --data hue_shift_digits --model z2cnn --group hue4 --set epochs=5 --set test_splits=test_b \
             --folder runs/digits
     """
-    named = {"data": data, "model": model, "group": group}
+    named = {"data": data, "model": model, "group": group, "canonicalize": canonicalize}
     overrides: dict[str, Any] = {key: value for key, value in named.items() if value is not None}
     for pair in set_:
         key, equals, value = pair.partition("=")
@@ -54,4 +57,5 @@ def train(
     if resume is not None:
         return go_on(resume)
     chosen = Recipe.load(recipe, overrides) if recipe else Recipe.from_dict(overrides)
-    return fit(chosen, folder or Path("runs") / f"{chosen.data}-{chosen.model}-{chosen.group or 'conventional'}")
+    name = f"{chosen.data}-{chosen.model}-{chosen.group or 'conventional'}"
+    return fit(chosen, folder or Path("runs") / (f"{name}-{chosen.canonicalize}" if chosen.canonicalize else name))

@@ -11,6 +11,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from equicolor._tools.computed import why_computed
 from equicolor.convert import Converted
+from equicolor.models import Canonicalized
 from equicolor.nn import GroupConvBase
 
 
@@ -83,10 +84,16 @@ class _Call(NamedTuple):
     source_module: nn.Module | None = None  # where the source is a layer, also called once
 
 
-def _calls(model: nn.Module) -> list[_Call]:
-    """Those of a network. None where its forward cannot be traced: who listens is then not certain."""
+def _calls(model: nn.Module, prefix: str = "") -> list[_Call]:
+    """Those of a network, known as ``prefix`` in another. None where its forward cannot be traced: who listens is not
+    certain then.
+    """
+    if isinstance(model, Canonicalized):
+        parts = {f"canonicalizer.{name}": part for name, part in model.canonicalizer.named_children()}
+        parts["network"] = model.network
+        return [call for name, part in parts.items() for call in _calls(part, f"{prefix}{name}.")]
     # What a converted network does around its body is no concern of the layers in it.
-    prefix, network = ("body.", model.body) if isinstance(model, Converted) else ("", model)
+    prefix, network = (f"{prefix}body.", model.body) if isinstance(model, Converted) else (prefix, model)
     try:
         graph = fx.Tracer().trace(network)
     except Exception:

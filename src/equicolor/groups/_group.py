@@ -142,7 +142,8 @@ class Group(ABC):
         work, count, batch = color.working(images), len(self.factors), tuple(images.shape[:-3])
         each: list[color.Shift]
         if isinstance(amounts, Tensor):
-            if tuple(amounts.shape) not in ((count,), (*batch, count)):
+            # The number of axes first: a batch of any size must not be held against a number, in an exported graph.
+            if tuple(amounts.shape) != ((count,) if amounts.dim() == 1 else (*batch, count)):
                 raise ValueError(
                     f"expected an amount for each factor of {self}, ({count},), or for each image too, "
                     f"{(*batch, count)}, got shape {tuple(amounts.shape)}"

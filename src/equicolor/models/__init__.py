@@ -7,6 +7,7 @@ be named nowhere else. Layers belong to ``nn``, and training to ``train``.
 import importlib
 import pkgutil
 
+from equicolor.models._canonical import Canonicalized, canonicalize
 from equicolor.models._kit import Channels, Kit, Width, make_kit
 from equicolor.models._model import Model, Task
 from equicolor.models._registry import create_model, list_models, register_model
@@ -16,6 +17,7 @@ from equicolor.models._z2cnn import Z2CNN
 
 __all__ = [
     "Z2CNN",
+    "Canonicalized",
     "Channels",
     "Kit",
     "Model",
@@ -23,6 +25,7 @@ __all__ = [
     "Segmenter",
     "Task",
     "Width",
+    "canonicalize",
     "create_model",
     "list_models",
     "make_kit",

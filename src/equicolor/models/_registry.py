@@ -1,15 +1,16 @@
 """The registry: networks by name."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, TypeVar
 
 from equicolor.groups import Group
+from equicolor.models._canonical import CanonicalizedModel
 from equicolor.models._kit import Channels, Width, make_kit
 from equicolor.models._model import Model, Task
-from equicolor.nn import Choice, Reduce, Window
+from equicolor.nn import Canonicalizer, Choice, Reduce, Window
 
 _Network = TypeVar("_Network", bound=type[Model])
 
@@ -91,6 +92,7 @@ def create_model(
     window: Window = "zero",
     reduce: Reduce = "max",
     in_channels: int | None = None,
+    canonicalize: str | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Model:
     """A network of the zoo, with fresh weights. It takes images in [0, 1], RGB unless otherwise said; returns logits.
@@ -113,6 +115,8 @@ def create_model(
         reduce: how it pools over the group, see :class:`equicolor.nn.GroupPool`.
         in_channels: of the images; by default 3, or as many as the group, or mean and std, are for. Others than 3 go
             with groups that take them, such as ``"exp3"``, and with none.
+        canonicalize: the colour moves that are undone before the network looks, ``"temp-tint"``, or all arguments of
+            :class:`equicolor.nn.Canonicalizer` by name; see :func:`equicolor.canonicalize`.
         options: the network's own: ``bias`` of z2cnn, ``stem`` and ``group_stages`` of the ResNets, ``kernel_size`` of
             the segmenter.
 
@@ -130,7 +134,8 @@ def create_model(
         if option not in known:
             raise TypeError(
                 f"{name} has no option {option!r}. Its own are {', '.join(known) or 'none'}; those of every model are "
-                "group, num_classes, width, mean, std, algorithm, rescale, window, reduce and in_channels."
+                "group, num_classes, width, mean, std, algorithm, rescale, window, reduce, in_channels and "
+                "canonicalize."
             )
     if num_classes is not None:
         options["num_classes"] = num_classes
@@ -138,4 +143,7 @@ def create_model(
     kit = make_kit(group, width, mean, std, algorithm, rescale, window, reduce, in_channels)
     model = made(kit, **fixed, **options)
     model.config = {"name": name, **model.config}
-    return model
+    if canonicalize is None:
+        return model
+    canonicalizer = Canonicalizer(**({"group": canonicalize} if isinstance(canonicalize, str) else canonicalize))
+    return CanonicalizedModel(model, canonicalizer)

@@ -11,6 +11,7 @@ from typing import Any
 from equicolor.algorithms import Window
 from equicolor.nn._base import Choice, GroupConvBase, Size
 from equicolor.nn._bilinear import Convolution
+from equicolor.nn._canonicalizer import Canonical, Canonicalizer, CanonicalMode
 from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
 from equicolor.nn._dropout import GroupDropout
 from equicolor.nn._lift import Lift
@@ -20,6 +21,9 @@ from equicolor.nn._pool import GroupPool, Reduce
 
 __all__ = [
     "BatchNorm2d",
+    "Canonical",
+    "CanonicalMode",
+    "Canonicalizer",
     "Choice",
     "Convolution",
     "GroupConv2d",

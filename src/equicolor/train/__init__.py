@@ -14,6 +14,7 @@ from equicolor._tools.optional import require
 
 require("lightning", "training")  # a clear word first, instead of a failing import further down
 
+from equicolor.train._canonical import train_canonicalizer  # noqa: E402
 from equicolor.train._data import ImageData, StepSampler  # noqa: E402
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError  # noqa: E402
 from equicolor.train._fit import fit, resume  # noqa: E402
@@ -33,4 +34,5 @@ __all__ = [
     "fit",
     "list_recipes",
     "resume",
+    "train_canonicalizer",
 ]

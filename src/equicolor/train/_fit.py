@@ -19,11 +19,12 @@ from torch import Tensor
 from equicolor._tools.files import PARTIAL, write_text
 from equicolor.data import key
 from equicolor.nn import faster_norms
+from equicolor.train._canonical import train_canonicalizer
 from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command
 from equicolor.train._data import ImageData
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError
 from equicolor.train._export import export
-from equicolor.train._learner import Learner, new_optimizer
+from equicolor.train._learner import Learner, canonicalizer_of, new_optimizer
 from equicolor.train._machine import alone, new_fabric, on_first, reproducible, summed
 from equicolor.train._norm import share_batch_norms
 from equicolor.train._progress import Bar, print_results
@@ -126,6 +127,7 @@ class _Session:
         with fabric.rank_zero_first(local=True):  # one process downloads, the others find it there
             self.data = ImageData(recipe, fabric.global_rank, fabric.world_size)
         self.learner = Learner(recipe, self.data.train, fabric.global_rank)
+        self._prepare_canonicalizer()
         if fabric.world_size > 1:
             self.learner.model = share_batch_norms(self.learner.model, fabric.device)
         elif fabric.device.type == "cpu" and recipe.channels_last:
@@ -135,6 +137,17 @@ class _Session:
         self.learner.to(fabric.device)
         self.model = self.learner.model = fabric.setup_module(self.learner.model)
         self.optimizer: Any = fabric.setup_optimizers(new_optimizer(recipe, self.model))
+
+    def _prepare_canonicalizer(self) -> None:
+        """Trains it, by every process alike, unless there is a checkpoint which has it; then freezes it."""
+        canonicalizer, recipe = canonicalizer_of(self.learner.model), self.recipe
+        if canonicalizer is None:
+            return
+        if recipe.canonicalizer_steps and self.checkpoints.newest() is None:
+            canonicalizer.to(self.fabric.device)
+            train_canonicalizer(canonicalizer, self.data.train, steps=recipe.canonicalizer_steps, seed=recipe.seed)
+        if not recipe.canonicalizer_learns:
+            canonicalizer.requires_grad_(False).eval()
 
     def _restore_or_start(self) -> None:
         self._on_first(self._start_folder)

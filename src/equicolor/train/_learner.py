@@ -1,6 +1,6 @@
 """A network in training: what its logits are held against, how its errors are counted, which optimiser moves it."""
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -9,7 +9,9 @@ from torchmetrics import Metric
 from torchmetrics.classification import BinaryAccuracy, BinaryJaccardIndex, MulticlassAccuracy
 
 from equicolor.data import Augment, Batch, ImageSet
-from equicolor.models import Model, create_model
+from equicolor.models import Model, canonicalize, create_model
+from equicolor.nn import Canonicalizer
+from equicolor.train._canonical import moved_at_random
 from equicolor.train._recipe import Recipe
 
 _OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
@@ -51,7 +53,16 @@ class Learner(nn.Module):
     def training_step(self, batch: Batch, draw: int) -> Tensor:
         """The mean loss of one part of a batch; ``draw`` numbers the parts of the whole training."""
         self.augment.train()
-        return self._step(batch, "in training", draw)
+        loss = self._step(batch, "in training", draw)
+        return loss + self._canonicalizer_loss(batch, draw) if self.recipe.canonicalizer_learns else loss
+
+    def _canonicalizer_loss(self, batch: Batch, draw: int) -> Tensor:
+        """What the canonicaliser learns from this batch besides, moved anew."""
+        canonicalizer = canonicalizer_of(self.model)
+        if canonicalizer is None:
+            return torch.zeros((), device=batch.images.device)
+        moved, amounts = moved_at_random(canonicalizer, batch.images, self.recipe.seed, draw)
+        return canonicalizer.loss(moved, amounts)
 
     def test_step(self, batch: Batch, draw: int, split: str) -> None:
         """Counts a batch of a test split."""
@@ -158,7 +169,17 @@ def new_model(recipe: Recipe, train: ImageSet) -> Model:
         options.setdefault("num_classes", train.num_classes)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(recipe.seed)
-        return create_model(recipe.model, group=recipe.group, **options)
+        model = create_model(recipe.model, group=recipe.group, **options)
+        if recipe.canonicalize is None:
+            return model
+        # Around the network, so that its weights are those that it has without.
+        canonicalizer = Canonicalizer(recipe.canonicalize, **recipe.canonicalize_options)
+        return cast("Model", canonicalize(model, canonicalizer=canonicalizer))
+
+
+def canonicalizer_of(model: nn.Module) -> Canonicalizer | None:
+    """That of a network, if there is one."""
+    return next((module for module in model.modules() if isinstance(module, Canonicalizer)), None)
 
 
 def new_optimizer(recipe: Recipe, model: nn.Module) -> torch.optim.Optimizer:

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
 import yaml  # type: ignore[import-untyped]
 
 import equicolor
 from equicolor.data import list_datasets
 from equicolor.data.augment import steps_of
 from equicolor.models import Task, list_models
+from equicolor.nn import Canonicalizer
 
 Precision = Literal["32-true", "16-mixed", "bf16-mixed", "64-true"]
 
@@ -34,6 +36,10 @@ class Recipe:
         task: ``"classification"``, or ``"segmentation"`` of foreground, by masks.
         model: a name of :func:`equicolor.list_models`; ``model_options`` go to :func:`equicolor.create_model`.
         group: of the model, by name; None for the conventional network.
+        canonicalize: the colour moves that are undone before the network looks, by name, ``"temp-tint"``.
+            ``canonicalize_options`` go to :class:`equicolor.nn.Canonicalizer`.
+        canonicalizer_steps: of the canonicaliser's own training, without labels, before that of the network.
+        canonicalizer_learns: whether it goes on learning with the network, from both losses; otherwise it is frozen.
         augment: the pipeline of :class:`equicolor.data.Augment`.
         optimizer: ``optimizer_options`` go to torch's.
         lr: the initial learning rate. ``schedule``: how it falls; ``warmup``: the steps over which it first rises.
@@ -90,6 +96,10 @@ class Recipe:
     nodes: int = 1
     strategy: Literal["auto", "ddp", "fsdp"] = "auto"
     workers: int = 0
+    canonicalize: str | None = None
+    canonicalize_options: dict[str, Any] = field(default_factory=dict)
+    canonicalizer_steps: int = 1000
+    canonicalizer_learns: bool = False
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
@@ -120,7 +130,10 @@ class Recipe:
             value = getattr(self, name)
             if value is not None and not (0 < value < math.inf):
                 raise ValueError(f"{name} of a recipe must be positive, got {value}")
-        for name in ("warmup", "evaluate_every", "seed", "workers"):
+        if self.canonicalize is not None:
+            with torch.device("meta"):  # draws nothing
+                Canonicalizer(self.canonicalize, **self.canonicalize_options)  # says what is wrong with it
+        for name in ("warmup", "evaluate_every", "seed", "workers", "canonicalizer_steps"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} of a recipe cannot be negative, got {getattr(self, name)}")
 

@@ -37,13 +37,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.crest import crest
 from equicolor.color import as_images
 from equicolor.groups import Factor, Group
 from equicolor.measure import evaluating, layer_outputs
 
 #: A feature whose part that depends on the hue is a smaller share of the whole is that of a grey image, and rounding.
 _COLOURLESS = 2e-6
-_GRID = 128  # points of the search for a crest, to either side
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +181,7 @@ def hue_positions(features: Tensor, reference: int | None = None, rounds: int = 
     template = template.roll(-int(band[reference]) * substeps, dims=0)
     alignments = _alignments(template, centred)
     band = alignments[:, ::substeps].argmax(1)
-    offset, height = _crest(alignments, band * substeps, reach=substeps / 2)
+    offset, height = crest(alignments.double(), band * substeps, reach=substeps / 2)
     return HuePositions(
         band=band,
         degrees=((band * substeps + offset) * (360 / features.shape[1])).masked_fill(~has_hue, math.nan),
@@ -215,22 +215,3 @@ def _average(features: Tensor, places: Tensor) -> Tensor:
     """The features turned back from their places, added up: ``(n, D)``."""
     turned_back = [features[places == k].sum(0).roll(k, dims=0) for k in range(features.shape[1])]
     return torch.stack(turned_back).sum(0)
-
-
-def _crest(alignments: Tensor, place: Tensor, reach: float) -> tuple[Tensor, Tensor]:
-    """Where within ``reach`` of its place the curve through the c_k is highest, in units of k, and how high it is."""
-    n = alignments.shape[1]
-    frequencies = torch.arange(1, (n + 1) // 2, dtype=torch.float64)
-    around = alignments.double().gather(1, (place[:, None] + torch.arange(n)) % n)  # the place first
-    offsets = reach * torch.linspace(-1, 1, 2 * _GRID + 1, dtype=torch.float64)
-    # Row u of the matrix takes the samples c_0 … c_{n-1} to the polynomial's value at u; it is 0 for n = 2.
-    angles = 2 * math.pi / n * frequencies * (offsets[:, None] - torch.arange(n))[..., None]
-    curve = around @ angles.cos().sum(-1).T * (2 / n)
-    if not len(frequencies):
-        return torch.zeros(len(place), dtype=torch.float64), around[:, 0]
-    inside = curve.argmax(1).clamp(1, 2 * _GRID - 1)
-    left, middle, right = (curve.gather(1, (inside + side)[:, None])[:, 0] for side in (-1, 0, 1))
-    # The crest of the parabola through the highest point of the grid and its neighbours, or what of it is within reach.
-    bend = (left - 2 * middle + right).clamp(max=-torch.finfo(torch.float64).tiny)
-    crest = ((left - right) / (2 * bend)).clamp(-1, 1)
-    return offsets[inside] + crest * reach / _GRID, curve.amax(1)

@@ -1,0 +1,86 @@
+"""Any network behind a canonicaliser: the symmetry in a small network, the work in another."""
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from equicolor.groups import Group
+from equicolor.models._model import Model
+from equicolor.nn import Canonicalizer
+
+
+class Canonicalized(nn.Module):
+    """What :func:`canonicalize` returns: ``network`` behind a ``canonicalizer``. Plain RGB in, what it returns out."""
+
+    def __init__(self, network: nn.Module, canonicalizer: nn.Module) -> None:
+        nn.Module.__init__(self)
+        self.network, self.canonicalizer = network, canonicalizer
+
+    def forward(self, images: Tensor, *args: Any, **kwargs: Any) -> Any:
+        """Images in [0, 1], ``(B, C, H, W)``, or uint8, to what the network makes of them in their usual colours."""
+        return self.network(self.canonicalizer(images)[0], *args, **kwargs)
+
+
+class CanonicalizedModel(Canonicalized, Model):
+    """The same around a network of the zoo: it is one itself, with the task, classes and features of that."""
+
+    canonicalizer: Canonicalizer
+
+    def __init__(self, network: Model, canonicalizer: Canonicalizer) -> None:
+        super().__init__(network, canonicalizer)
+        self.group, self.image_size = network.group, network.image_size
+        self.task = network.task  # type: ignore[misc]  # the network's own
+        self.config = {**network.config, "canonicalize": canonicalizer.config}
+
+    def features(self, images: Tensor) -> Tensor:
+        """The network's last feature map of the canonical images."""
+        features: Tensor = self.network.features(self.canonicalizer(images)[0])  # type: ignore[operator]
+        return features
+
+    @property
+    def head(self) -> nn.Module:  # type: ignore[override]
+        """What follows :meth:`features`, of the network."""
+        return self.network.head  # type: ignore[return-value]
+
+
+def canonicalize(
+    network: nn.Module, group: Group | str | None = None, canonicalizer: nn.Module | None = None, **options: Any
+) -> Canonicalized:
+    """Any network made invariant to colour moves: the move of each image is found and undone before it looks.
+
+    The network itself stays as it is, whatever it is: one of the zoo, a pretrained one, a transformer, a detector. It
+    is handed RGB in [0, 1], floating point; what it wants beyond that, such as normalising, has to be inside of it.
+
+    With the circles of a group, such as hue, the result is exactly invariant to its elements, also before any training.
+    Otherwise the canonicaliser has to be trained, which takes no labels: ``equicolor.train.train_canonicalizer``. See
+    ``docs/canonicalise.md`` for when this is better than a group network.
+
+    Args:
+        network: from images ``(B, C, H, W)`` to anything.
+        group: which moves to undo, or its name: ``"hue4"``, ``"temp-tint"``.
+        canonicalizer: one that is there already; or a module of your own, whose first result are the canonical images.
+        options: of :class:`equicolor.nn.Canonicalizer`: ``mode``, ``size``, ``iterations``, ``reach``, ``width``.
+
+    Returns:
+        A module around this very network, not a copy; a :class:`Model` where the network is one.
+
+    >>> import torch
+    >>> from equicolor.models import create_model
+    >>> canonicalize(create_model("z2cnn"), "hue4")(torch.rand(2, 3, 32, 32)).shape
+    torch.Size([2, 10])
+    """
+    if not isinstance(network, nn.Module):
+        raise TypeError(f"expected a network, a torch.nn.Module, got {type(network).__name__}")
+    if (group is None) == (canonicalizer is None):
+        raise ValueError("canonicalize takes a group, such as 'temp-tint', or a canonicalizer: one of the two")
+    if canonicalizer is None:
+        assert group is not None
+        canonicalizer = Canonicalizer(group, **options)
+    elif options:
+        raise ValueError(f"the canonicalizer is there already, and takes no {', '.join(options)}")
+    like = next((p for p in network.parameters() if p.is_floating_point()), None)
+    if like is not None:
+        canonicalizer.to(like.device, like.dtype)
+    if isinstance(network, Model) and isinstance(canonicalizer, Canonicalizer):
+        return CanonicalizedModel(network, canonicalizer)
+    return Canonicalized(network, canonicalizer)

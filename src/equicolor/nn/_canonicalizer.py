@@ -1,0 +1,330 @@
+"""Canonicalizer: the layer that finds the colour move an image has undergone, and undoes it.
+
+With h equivariant, h(φ(g, x)) = g·h(x), the canonical image φ(h(x)⁻¹, x) is the same for all φ(g, x), and whatever
+looks at it is invariant. What h is depends on the factor:
+
+*Circles* (hue). A small group network gives a number for each element j of the group, s_j(x). Equivariance makes
+s_j(φ(g, x)) = s_{jg}(x), so the canonical image φ(j*, x), of the j* with the largest number, does not change with g:
+exactly, whatever the weights are. ``continuous`` goes on to the crest of the trigonometric polynomial through the
+numbers next to j*, which moves along with any angle as far as the numbers are smooth in it.
+
+*Windows* (light, saturation, luminance, stain) are translations, of any amount. A small network regresses the amount;
+what it leaves is found by looking again, ``iterations`` times. That is equivariant as far as it is learnt.
+
+The networks look at no more than ``size``×``size`` pixels. These are picked, not averaged: a colour move is not linear,
+so it commutes with picking and does not with averaging.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Sequence
+from functools import reduce
+from numbers import Real
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from equicolor import color
+from equicolor._tools.crest import crest
+from equicolor._tools.leaf import leaf
+from equicolor.groups import Factor, Group, registered_factors
+from equicolor.groups import group as as_group
+from equicolor.nn._conv import GroupConv2d
+from equicolor.nn._lift import Lift
+from equicolor.nn._linear import GroupLinear
+from equicolor.nn._norm import BatchNorm2d
+
+CanonicalMode: TypeAlias = Literal["discrete", "continuous"]
+_MEAN, _STD = 0.5, 0.25
+#: How sharply the numbers of a circle are asked to peak at the right element, in training.
+_SHARPNESS = 4.0
+#: Where nothing is said, windows are searched so many times as far as jitter goes.
+_FURTHER = 1.5
+
+
+class Canonical(NamedTuple):
+    """Images in their usual colours, and the move that had been made of them: ``move_by(images, move)`` redoes it."""
+
+    images: Tensor
+    move: Tensor
+
+
+class Canonicalizer(nn.Module):
+    """Finds the colour move of each image and undoes it. It has to be trained: ``equicolor.train.train_canonicalizer``.
+
+    ``(B, C, H, W)``, in [0, 1] or uint8, to the canonical images ``(B, C, H, W)`` and the moves that were undone
+    ``(B, factors)``, in the units of the factors: hues in [0, 360), others within ±``reach``.
+
+    In ``discrete`` mode the result is exactly the same for every element of the group, also before any training. Of two
+    equal numbers the first counts, so the answer never depends on chance. Images without colour have equal numbers for
+    all hues, up to rounding, and every element leaves them as they are: it does not matter which is chosen.
+
+    In training mode, gradients reach the weights of a circle's network as if the largest number had been a softmax
+    (straight through). A canonicaliser whose parameters are frozen, ``requires_grad_(False)``, stays in eval mode.
+
+    Args:
+        group: of one family; or its name, where windows need no number: ``"temp-tint"``. How many elements a window has
+            is of no concern here.
+        mode: ``"discrete"``, one of the elements, for groups whose factors all close to circles; ``"continuous"``, any
+            amount. By default ``"discrete"`` where that is possible.
+        size: the networks look at no more than so many rows and columns of pixels, evenly picked.
+        iterations: how often windows are looked at.
+        reach: the farthest move that is undone, of all windows or each; by default 1.5 times what jitter takes.
+        width: channels of the first layer, of a conventional network; groups have fewer.
+
+    Shape:
+        ``(B, C, H, W)`` to ``(B, C, H, W)`` and ``(B, factors)``.
+
+    >>> turned = Canonicalizer("hue4")(torch.rand(2, 3, 48, 48))
+    >>> turned.images.shape, turned.move.shape
+    (torch.Size([2, 3, 48, 48]), torch.Size([2, 1]))
+    """
+
+    def __init__(
+        self,
+        group: Group | str,
+        mode: CanonicalMode | None = None,
+        *,
+        size: int = 32,
+        iterations: int = 2,
+        reach: float | Sequence[float] | None = None,
+        width: int = 16,
+    ) -> None:
+        super().__init__()
+        self.group = _named(group)
+        circles = [factor for factor in self.group.factors if factor.closes]
+        windows = [factor for factor in self.group.factors if not factor.closes]
+        self.mode: CanonicalMode = mode or ("continuous" if windows else "discrete")
+        _check(self.group, self.mode, circles, windows)
+        for name, value in (("size", size), ("iterations", iterations), ("width", width)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be a positive whole number, got {value!r}")
+        self.size, self.iterations, self.width = size, iterations, width
+        self.reach = _reach(reach, windows)
+        self.circles: Group | None = reduce(operator.mul, circles) if circles else None
+        self.scores = _scores(self.circles, width) if self.circles is not None else None
+        self.shifts = _regression(self.group.channels or 3, width, len(windows)) if windows else None
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What made it, fit for JSON: ``Canonicalizer(**config)`` builds the same anew."""
+        own = {"size": self.size, "iterations": self.iterations, "reach": list(self.reach) or None, "width": self.width}
+        return {"group": str(self.group), "mode": self.mode, **own}
+
+    def train(self, mode: bool = True) -> "Canonicalizer":
+        learns = any(parameter.requires_grad for parameter in self.parameters())
+        return super().train(mode and learns)
+
+    @leaf
+    def forward(self, images: Tensor) -> Canonical:
+        images = color.as_images(images, self.group.channels)
+        small = self._picked(images)
+        turn, offset, chances = self._turn(small)
+        shift = self._shift(small, turn + offset)
+        move = self._joined(turn + offset, shift)
+        canonical = self.group.move_by(images, -move)
+        if chances is not None:  # nothing is added but a gradient
+            expected = self._expected(images, self._joined(offset, shift), chances)
+            canonical = canonical + (expected - expected.detach())
+        return Canonical(canonical, move)
+
+    def loss(self, moved: Tensor, amounts: Tensor) -> Tensor:
+        """How far the answers are from the moves that were made of images in their usual colours; to be minimised.
+
+        Args:
+            moved: ``(B, C, H, W)``, ``group.move_by(images, amounts)``.
+            amounts: by how much, ``(B, factors)``.
+        """
+        small = self._picked(color.as_images(moved, self.group.channels))
+        turn, shift = (
+            amounts[:, [place for place, factor in enumerate(self.group.factors) if factor.closes == closes]]
+            for closes in (True, False)
+        )
+        total = small.new_zeros(())
+        if self.circles is not None:
+            # The element that undoes a turn is where both add up to nothing, or to all of the circle.
+            angles = (turn[:, None] + self._elements(turn)) * (2 * math.pi / self._periods(turn))
+            wanted = (_SHARPNESS * angles.cos().sum(-1)).softmax(1)
+            numbers = self._numbers(small)
+            total = total + F.cross_entropy(numbers, wanted.to(numbers))
+        if self.shifts is not None:
+            answers = self.shifts(self.group.move_by(small, -self._joined(turn, torch.zeros_like(shift))))
+            total = total + F.mse_loss(answers, (shift / shift.new_tensor(self.reach)).to(answers))
+        return total
+
+    def draw(self, uniform: Tensor) -> Tensor:
+        """Moves to train on, made of numbers in [0, 1), ``(B, factors)``: elements or angles, amounts within reach."""
+        amounts, bounds = [], iter(self.reach)
+        for factor, own in zip(self.group.factors, uniform.unbind(1), strict=True):
+            if factor.period is None:
+                amounts.append((2 * own - 1) * next(bounds))
+            else:
+                part = (own * factor.order).floor() / factor.order if self.mode == "discrete" else own
+                amounts.append(factor.period * part)
+        return torch.stack(amounts, 1)
+
+    # ---------------------------------------------------------------------------------------------- the moves
+
+    def _picked(self, images: Tensor) -> Tensor:
+        """Evenly picked rows and columns, ``size`` at most, in the precision of the networks."""
+        sides = [min(length, self.size) for length in images.shape[-2:]]
+        if sides != list(images.shape[-2:]):
+            rows, columns = (
+                (2 * torch.arange(side, device=images.device) + 1) * length // (2 * side)
+                for side, length in zip(sides, images.shape[-2:], strict=True)
+            )
+            picked = (rows[:, None] * images.shape[-1] + columns).flatten()  # at once: ONNX has no bug in that
+            images = images.flatten(-2).index_select(-1, picked).reshape(*images.shape[:-2], *sides)
+        return images.to(next((parameter.dtype for parameter in self.parameters()), images.dtype))
+
+    def _numbers(self, small: Tensor) -> Tensor:
+        """One for each element of the circles, ``(B, G)``."""
+        assert self.scores is not None
+        assert self.circles is not None
+        numbers: Tensor = self.scores(small)
+        return numbers.view(self.circles.order, -1).T
+
+    def _turn(self, small: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The turn of each image to the nearest element and what is missing, ``(B, circles)``; in training, chances."""
+        if self.circles is None:
+            none = color.working(small).new_zeros(small.shape[0], 0)
+            return none, none, None
+        numbers = self._numbers(small)
+        best = numbers.argmax(1)
+        elements = self._elements(color.working(numbers))
+        turn = torch.remainder(self._periods(elements) - elements, self._periods(elements)).index_select(0, best)
+        offset = torch.zeros_like(turn)
+        if self.mode == "continuous":
+            samples = numbers.detach()
+            samples = samples if samples.device.type == "mps" else samples.double()  # which has no float64
+            offset = -self.circles.factors[0].amount(1) * crest(samples, best, reach=0.5)[0][:, None].to(turn)
+        learns = self.training and torch.is_grad_enabled() and numbers.requires_grad
+        return turn, offset, numbers.softmax(1) if learns else None
+
+    def _shift(self, small: Tensor, turn: Tensor) -> Tensor:
+        """The shift of each image, ``(B, windows)``, found by looking several times."""
+        shift = turn.new_zeros(small.shape[0], len(self.reach))
+        if self.shifts is None:
+            return shift
+        bounds = shift.new_tensor(self.reach)
+        for _ in range(self.iterations):
+            # From the start each time: a clamped move cannot be made in parts.
+            seen = self.group.move_by(small, -self._joined(turn, shift))
+            shift = (shift + self.shifts(seen).to(shift) * bounds).clamp(-bounds, bounds)
+        return shift
+
+    def _joined(self, turn: Tensor, shift: Tensor) -> Tensor:
+        """Both in the order of the factors, ``(B, factors)``."""
+        turns, shifts = iter(turn.unbind(1)), iter(shift.unbind(1))
+        return torch.stack([next(turns if factor.closes else shifts) for factor in self.group.factors], 1)
+
+    def _elements(self, like: Tensor) -> Tensor:
+        """How far each element of the circles turns, ``(G, circles)``."""
+        assert self.circles is not None
+        return like.new_tensor([self.circles.amounts(element) for element in self.circles.elements])
+
+    def _periods(self, like: Tensor) -> Tensor:
+        return like.new_tensor([factor.period for factor in self.group.factors if factor.closes])
+
+    def _expected(self, images: Tensor, others: Tensor, chances: Tensor) -> Tensor:
+        """The canonical image, were the element of the circles drawn by chance; ``others``: what else is undone."""
+        assert self.circles is not None
+        orbit = self.circles.lift(self.group.move_by(images, -others).detach())
+        return torch.einsum("bg,gbchw->bchw", chances.to(orbit), orbit.view(self.circles.order, *images.shape))
+
+    def extra_repr(self) -> str:
+        own = f", iterations={self.iterations}, reach={self.reach}" if self.reach else ""
+        return f"{self.group}, mode={self.mode!r}, size={self.size}{own}"
+
+
+class _Regression(nn.Sequential):
+    """A sequence that is handed images in [0, 1]."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        answers: Tensor = super().forward((images - _MEAN) / _STD)  # type: ignore[no-untyped-call]
+        return answers
+
+
+def _scores(group: Group, width: int) -> nn.Sequential:
+    """The group network with a number for each element, ``(G·B, 1)``."""
+    narrow, wide = (max(4, int(own / math.sqrt(group.order))) for own in (width, 2 * width))
+    return nn.Sequential(
+        Lift(group, _MEAN, _STD),
+        GroupConv2d(group, group.channels or 3, narrow, 3, padding=1, bias=False),
+        BatchNorm2d(narrow),
+        nn.ReLU(),
+        GroupConv2d(group, narrow, narrow, 3, stride=2, padding=1, bias=False),
+        BatchNorm2d(narrow),
+        nn.ReLU(),
+        GroupConv2d(group, narrow, wide, 3, stride=2, padding=1, bias=False),
+        BatchNorm2d(wide),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        GroupLinear(group, wide, 1),
+    )
+
+
+def _regression(channels: int, width: int, count: int) -> nn.Sequential:
+    """The network with an amount for each window, in units of its reach, ``(B, count)``; 0 before any training."""
+    last = nn.Linear(2 * width, count)
+    nn.init.zeros_(last.weight)
+    nn.init.zeros_(last.bias)
+    return _Regression(
+        nn.Conv2d(channels, width, 3, padding=1, bias=False),
+        BatchNorm2d(width),
+        nn.ReLU(),
+        nn.Conv2d(width, width, 3, stride=2, padding=1, bias=False),
+        BatchNorm2d(width),
+        nn.ReLU(),
+        nn.Conv2d(width, 2 * width, 3, stride=2, padding=1, bias=False),
+        BatchNorm2d(2 * width),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(2 * width, 2 * width),
+        nn.ReLU(),
+        last,
+    )
+
+
+def _named(group: Group | str) -> Group:
+    """A group by a name in which windows may go without a number of elements: any number is the same here."""
+
+    def numbered(match: re.Match[str]) -> str:
+        kind = registered_factors().get(match[2])
+        return match[0] if kind is None or kind.period is not None else f"{match[0]}3"
+
+    return as_group(re.sub(r"(^|[-+])([a-z]+)(?=[-+(]|$)", numbered, group) if isinstance(group, str) else group)
+
+
+def _check(group: Group, mode: str, circles: Sequence[Factor], windows: Sequence[Factor]) -> None:
+    if mode not in ("discrete", "continuous"):
+        raise ValueError(f"mode must be 'discrete' or 'continuous', got {mode!r}")
+    if len(group.stages) > 1:
+        raise ValueError(
+            f"a canonicaliser takes a group of one family, whose moves commute, got {group}. Canonicalise by one "
+            "family after the other: canonicalize(canonicalize(network, first), second) undoes the second move first"
+        )
+    if mode == "discrete" and windows:
+        raise ValueError(
+            f"mode='discrete' is for factors that close to a circle, such as hue, and {windows[0]} is a window of a "
+            "translation group: take mode='continuous'"
+        )
+    if mode == "continuous" and circles and (len(circles) > 1 or circles[0].order < 3):
+        raise ValueError(
+            f"an angle is found between the elements of one circle of 3 or more, such as 'hue4'; got {group}"
+        )
+
+
+def _reach(reach: float | Sequence[float] | None, windows: Sequence[Factor]) -> tuple[float, ...]:
+    if reach is None:
+        return tuple(_FURTHER * factor.reach for factor in windows)
+    each = [float(reach)] * len(windows) if isinstance(reach, Real) else [float(own) for own in reach]  # type: ignore[union-attr]
+    if len(each) != len(windows) or not all(0 < own < math.inf for own in each):
+        names = "-".join(factor.name for factor in windows) or "no windows"
+        raise ValueError(f"reach takes a positive number, or one for each of {names}, got {reach!r}")
+    return tuple(each)

@@ -1,0 +1,148 @@
+"""Canonicalizer: the move of each image is found and undone."""
+
+import pytest
+import torch
+
+import equicolor as ec
+from equicolor.nn import Canonicalizer
+
+
+def settled(group, mode=None, dtype=torch.float32, **options):
+    """A canonicaliser with random weights and statistics, in eval mode."""
+    made = Canonicalizer(group, mode, **options).to(dtype)
+    for parameter in made.parameters():
+        torch.nn.init.normal_(parameter, 0.1, 0.3)
+    return made.eval()
+
+
+@pytest.mark.parametrize("name", ["hue3", "hue4", "hue7"])
+def test_canonical_images_are_the_same_for_every_element_of_a_circle(name, dtype):
+    made, group = settled(name, "discrete", dtype), ec.group(name)
+    images = torch.rand(4, 3, 40, 36, dtype=dtype)
+    still = made(images).images
+    for element in group:
+        torch.testing.assert_close(made(group.act_on_images(element, images)).images, still, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["hue3", "hue4", "hue7"])
+def test_so_they_are_in_continuous_mode_as_precisely_as_the_numbers_are_known(name):
+    made, group = settled(name, "continuous", torch.float64), ec.group(name)
+    images = torch.rand(4, 3, 40, 36, dtype=torch.float64)
+    still, move = made(images)
+    assert (move % group.amount(1)).abs().max() > 1  # between the elements
+    for element in group:
+        torch.testing.assert_close(made(group.act_on_images(element, images)).images, still, atol=1e-8, rtol=0)
+
+
+def test_the_move_that_is_found_moves_along_and_makes_the_image_of_the_canonical_one():
+    made, group = settled("hue4"), ec.group("hue4")
+    images = torch.rand(5, 3, 32, 32)
+    canonical, move = made(images)
+    torch.testing.assert_close(group.move_by(canonical, move), images, atol=1e-6, rtol=0)
+    _, turned = made(group.act_on_images(1, images))
+    torch.testing.assert_close(turned, (move + 90) % 360)
+    assert len(move.unique()) > 1  # the claim is not empty
+
+
+def test_picking_pixels_commutes_with_a_move_at_any_size():
+    made, group = settled("hue3", size=16), ec.group("hue3")
+    for size in ((16, 16), (17, 50), (224, 224), (5, 9)):
+        images = torch.rand(2, 3, *size)
+        assert torch.equal(made._picked(group.act_on_images(1, images)), group.act_on_images(1, made._picked(images)))
+        torch.testing.assert_close(made(group.act_on_images(2, images)).images, made(images).images)
+
+
+@pytest.mark.parametrize("mode", ["discrete", "continuous"])
+def test_greys_stay_what_they_are(mode):
+    greys = torch.rand(4, 1, 32, 32).expand(-1, 3, -1, -1)
+    torch.testing.assert_close(settled("hue4", mode)(greys).images, greys)
+
+
+def test_of_equal_numbers_the_first_counts():
+    made = settled("hue4")
+    for parameter in made.parameters():
+        torch.nn.init.zeros_(parameter)
+    images = torch.rand(3, 3, 32, 32)
+    canonical, move = made(images)
+    assert not move.any()
+    assert torch.equal(canonical, images)
+
+
+def test_gradients_reach_the_scores_straight_through_and_change_no_value():
+    made, images = Canonicalizer("hue4").train(), torch.rand(3, 3, 32, 32)
+    canonical, move = made(images)
+    assert torch.equal(canonical, made.group.move_by(images, -move))
+    canonical.square()[..., 0].sum().backward()
+    assert made.scores[1].weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("name", ["temp-tint", "temp-tint-exp", "sat", "lum", "hema-eosin", "hue4-sat", "sat-hue3"])
+def test_moves_of_windows_are_bounded_and_differentiable(name):
+    made = settled(name, reach=0.3)
+    images = torch.rand(3, 3, 32, 32)
+    canonical, move = made(images)
+    windows = [place for place, factor in enumerate(made.group.factors) if not factor.closes]
+    assert move[:, windows].abs().max() <= 0.3
+    assert move[:, windows].abs().max() > 0
+    assert canonical.min() >= 0
+    assert canonical.max() <= 1
+    made.requires_grad_().train()
+    made.loss(images, made.draw(torch.rand(3, len(made.group.factors)))).backward()
+    assert all(parameter.grad is not None for parameter in made.parameters())
+
+
+def test_untrained_windows_are_left_alone():
+    images = torch.rand(2, 3, 32, 32)
+    assert torch.equal(Canonicalizer("temp-tint").eval()(images).images, images)
+
+
+def test_a_second_look_finds_what_the_first_left():
+    once, twice = Canonicalizer("exp", iterations=1), Canonicalizer("exp", iterations=2)
+
+    class Half(torch.nn.Module):
+        """Finds half of the exposure above a mid grey, in units of 1.5."""
+
+        def forward(self, images):
+            return images[:, :1, 0, 0].logit() / 1.5 / 2
+
+    once.shifts = twice.shifts = Half()
+    images = torch.full((1, 3, 8, 8), 0.5)
+    bright = ec.group("exp3").move_by(images, [1.0])
+    assert once(bright).move.item() == pytest.approx(0.5, abs=1e-5)
+    assert twice(bright).move.item() == pytest.approx(0.75, abs=1e-5)
+
+
+def test_a_frozen_one_stays_in_eval_mode():
+    made = Canonicalizer("hue4").requires_grad_(False).eval()
+    assert not made.train().training
+    assert not any(module.training for module in made.modules())
+
+
+def test_its_config_builds_it_anew():
+    for made in (Canonicalizer("temp-tint", reach=(1, 2), size=16), Canonicalizer("hue4", "continuous", width=8)):
+        again = Canonicalizer(**made.config)
+        assert again.config == made.config
+        again.load_state_dict(made.state_dict())
+
+
+def test_bytes_are_images_too():
+    images = torch.randint(256, (2, 3, 32, 32), dtype=torch.uint8)
+    made = settled("hue3")
+    torch.testing.assert_close(made(images).images, made(images / 255).images)
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="temp3 is a window"):
+        Canonicalizer("temp3", "discrete")
+    with pytest.raises(ValueError, match=r"one family.*hue4\+temp3"):
+        Canonicalizer("hue4+temp3")
+    with pytest.raises(ValueError, match="3 or more"):
+        Canonicalizer("hue2", "continuous")
+    with pytest.raises(ValueError, match="unknown group 'hue'"):
+        Canonicalizer("hue")
+    with pytest.raises(ValueError, match="reach takes"):
+        Canonicalizer("temp-tint", reach=(1.0,))
+    with pytest.raises(ValueError, match="size must be"):
+        Canonicalizer("hue4", size=0)
+    with pytest.raises(ValueError, match=r"\[0, 1\]"):
+        Canonicalizer("hue4").eval()(torch.full((1, 3, 8, 8), 7.0))
