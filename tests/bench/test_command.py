@@ -70,7 +70,7 @@ def test_a_part_alone_leaves_out_the_rest(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--parts speed", "--parts takes some of networks, layers, lift, data, got 'speed'"),
+        ("--parts speed", "--parts takes some of networks, canonical, layers, lift, data, got 'speed'"),
         ("--modes fast", "--modes takes some of eager, compiled, got 'fast'"),
         ("--networks segmenter", "--networks takes some of resnet18, resnet34"),
         ("--groups purple3", "unknown group 'purple3'"),

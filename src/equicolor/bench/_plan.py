@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from equicolor.bench import layers
+from equicolor.bench import canonical, layers
 from equicolor.bench._machine import machine
 from equicolor.bench.data import measure_data
 from equicolor.bench.lift import measure_families, measure_lift
 from equicolor.bench.networks import GROUPS, NETWORKS, Mode, candidates, measure_network
 
-Part: TypeAlias = Literal["networks", "layers", "lift", "data"]
+Part: TypeAlias = Literal["networks", "canonical", "layers", "lift", "data"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Plan:
         parts: which measurements.
         networks, network_groups, network_modes: of whole networks.
         floor: whether networks without transforms are timed beside them.
+        canonical_sizes: of the images of canonicalised networks.
         layer_groups, layer_widths, layer_maps, layer_rounds: of the sweep over single convolutions.
         modes: of lift and data.
         rounds: of the interleaved loops, but for those of the layers, which are many.
@@ -30,11 +31,12 @@ class Plan:
         device: where networks and layers run.
     """
 
-    parts: tuple[Part, ...] = ("networks", "layers", "lift", "data")
+    parts: tuple[Part, ...] = ("networks", "canonical", "layers", "lift", "data")
     networks: tuple[str, ...] = NETWORKS
     network_groups: tuple[str, ...] = GROUPS
     network_modes: tuple[Mode, ...] = ("eager", "compiled")
     floor: bool = False
+    canonical_sizes: tuple[int, ...] = canonical.SIZES
     layer_groups: tuple[str, ...] = layers.GROUPS
     layer_widths: tuple[int, ...] = layers.WIDTHS
     layer_maps: tuple[int, ...] = layers.MAPS
@@ -64,6 +66,13 @@ class Plan:
                     "networks",
                     measure_network(name, which, rounds=self.rounds, batch=self.batch, device=self.device, say=say),
                 )
+        if "canonical" in self.parts:
+            yield (
+                "canonical",
+                canonical.measure_canonical(
+                    sizes=self.canonical_sizes, rounds=self.rounds, batch=self.batch, device=self.device, say=say
+                ),
+            )
         if "layers" in self.parts:
             sizes = layers.sweep(self.layer_groups, self.layer_widths, self.layer_maps, batch=self.batch or 32)
             sizes += layers.sizes_in("z2cnn", self.layer_groups, self.batch or 128, 28)  # the smallest in the paper
@@ -88,6 +97,7 @@ QUICK = Plan(
     networks=("resnet44",),
     network_groups=("hue4", "hue12", "sat3"),
     network_modes=("eager",),
+    canonical_sizes=(32,),
     layer_groups=("hue4",),
     layer_widths=(8, 32, 128),
     layer_maps=(8, 32),

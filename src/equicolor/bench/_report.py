@@ -28,6 +28,8 @@ def tables(results: dict[str, Any]) -> list[Table]:
         found.append(_network_table(network, phase, those))
         if profiled := [record for record in those if "profile" in record]:
             found.append(_profile_table(network, phase, profiled))
+    if results.get("canonical"):
+        found.append(_canonical_table(results["canonical"]))
     if results.get("layers"):
         found.append(_layer_table(results["layers"], results["layers_summary"]))
     if results.get("lift"):
@@ -77,6 +79,23 @@ def _profile_table(network: str, phase: str, records: list[Record]) -> Table:
         rows,
         ("group", "algorithm"),
     )
+
+
+def _canonical_table(records: list[Record]) -> Table:
+    columns = ("canonicalised", "images", "phase", "time", "×", "memory ×", "multiply-adds ×")
+    rows = [
+        (
+            r["canonicalize"] or "plain",
+            f"{r['batch']} of {r['image_size']}×{r['image_size']}",
+            _PHASE_NAMES[r["phase"]],
+            f"{1e3 * r['seconds']:,.1f} ms",
+            f"{r['ratio']:.2f}",
+            f"{r['memory_ratio']:.2f}",
+            f"{r['multiply_adds_ratio']:.3f}",
+        )
+        for r in records
+    ]
+    return Table(f"{records[0]['network']} behind a canonicaliser (×: relative to plain)", columns, rows, columns[:3])
 
 
 def _layer_table(records: list[Record], summary: dict[str, float]) -> Table:

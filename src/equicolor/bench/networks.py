@@ -107,7 +107,7 @@ def measure_network(
         with compiling():
             built = {each: _build(name, each, phase, images) for each in which}
             counts = {each: _counts(model, images) for each, model in built.items()}
-            calls = {each: _call(model, each.mode, phase, images, labels) for each, model in built.items()}
+            calls = {each: timed(model, each.mode, phase, images, labels) for each, model in built.items()}
             timings = interleaved(calls, rounds)
             memory = {each: peak_memory(call, device) for each, call in calls.items()}
             # Compiled, everything between two convolutions is one operation; what is seen here is the CPU alone.
@@ -137,7 +137,7 @@ def _build(name: str, candidate: Candidate, phase: Phase, images: Tensor) -> nn.
     return leave_out_transforms(model) if candidate.algorithm == "floor" else model
 
 
-def _call(model: nn.Module, mode: Mode, phase: Phase, images: Tensor, labels: Tensor) -> Callable[[], object]:
+def timed(model: nn.Module, mode: Mode, phase: Phase, images: Tensor, labels: Tensor) -> Callable[[], object]:
     """What is timed."""
     if mode == "compiled":
         compile_blocks(model)

@@ -37,7 +37,8 @@ def bench(
         quick: a version of a minute or two: one network, few groups, small batches, of the compiler the lift alone.
         floor: also times each network without its transforms, eager: convolutions, norms and activations, the least
             that its time could be with these kernels.
-        parts: of networks (training step and inference of whole networks), layers (one convolution at many sizes, and
+        parts: of networks (training step and inference of whole networks), canonical (ResNet-18 behind a
+            canonicaliser), layers (one convolution at many sizes, and
             what algorithm=auto makes of it), lift (against PIL and kornia) and data (load, augment, lift); by default
             all.
         networks: of the zoo, see 'equicolor models'; by default resnet44, resnet18 and z2cnn.

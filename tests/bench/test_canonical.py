@@ -1,0 +1,18 @@
+"""The cost of a canonicaliser, against the plain network."""
+
+from equicolor.bench import tables
+from equicolor.bench.canonical import measure_canonical
+
+
+def test_a_canonicaliser_is_measured_against_the_plain_network():
+    records = measure_canonical(("temp3-tint3",), (32,), rounds=1, batch=1)
+    assert [(r["canonicalize"], r["phase"]) for r in records] == [
+        (None, "training"),
+        ("temp3-tint3", "training"),
+        (None, "inference"),
+        ("temp3-tint3", "inference"),
+    ]
+    assert all(r["ratio"] == r["multiply_adds_ratio"] == 1 for r in records if r["canonicalize"] is None)
+    assert all(1 < r["multiply_adds_ratio"] < 1.05 for r in records if r["canonicalize"])
+    (table,) = tables({"canonical": records})
+    assert [row[0] for row in table.rows] == ["plain", "temp3-tint3"] * 2
