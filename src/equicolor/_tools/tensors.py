@@ -56,6 +56,12 @@ def layout(features: Tensor) -> torch.memory_format:
 
 def full_precision(device: torch.device) -> AbstractContextManager[object]:
     """No autocast on this device, where there is any."""
-    if torch.amp.is_autocast_available(device.type):
+    if _has_autocast(device.type):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
+
+
+# Up to PyTorch 2.8, compilers do not know the function that is asked.
+@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+def _has_autocast(kind: str) -> bool:
+    return torch.amp.is_autocast_available(kind)
