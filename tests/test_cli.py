@@ -165,6 +165,8 @@ def test_train_hands_over_the_recipe_with_what_was_changed(monkeypatch):
     calls = []
 
     class Recipe(SimpleNamespace):
+        canonicalize = None
+
         @classmethod
         def load(cls, name, overrides):
             return cls(data="mnist", model="z2cnn", group=None, made_of=(name, overrides))
