@@ -36,7 +36,8 @@ class Group(ABC):
     @property
     def channels(self) -> int | None:
         """How many channels an image must have; None for any number."""
-        return next((factor.channels for factor in self.factors if factor.channels is not None), None)
+        known = [factor.channels for factor in self.factors if factor.channels is not None]
+        return known[0] if known else None  # PyTorch 2.8 does not compile next() with a default
 
     @property
     def shape(self) -> tuple[int, ...]:
