@@ -6,6 +6,9 @@ import torch
 from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
+#: The devices that have autocast. Asked here, since the compiler of PyTorch 2.8 does not know the function.
+_AUTOCAST = frozenset(kind for kind in ("cpu", "cuda", "xpu", "mps") if torch.amp.is_autocast_available(kind))
+
 
 def is_traced() -> bool:
     """Whether a graph is being recorded, by a compiler, by ``torch.export`` or by ``torch.jit.trace``."""
@@ -56,12 +59,6 @@ def layout(features: Tensor) -> torch.memory_format:
 
 def full_precision(device: torch.device) -> AbstractContextManager[object]:
     """No autocast on this device, where there is any."""
-    if _has_autocast(device.type):
+    if device.type in _AUTOCAST:
         return torch.autocast(device.type, enabled=False)
     return nullcontext()
-
-
-# Up to PyTorch 2.8, compilers do not know the function that is asked.
-@torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
-def _has_autocast(kind: str) -> bool:
-    return torch.amp.is_autocast_available(kind)
