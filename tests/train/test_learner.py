@@ -5,7 +5,7 @@ import torch
 
 from equicolor.data import Batch
 from equicolor.train import ImageData, Learner
-from equicolor.train._learner import BalancedAccuracy, MeanLoss, new_optimizer
+from equicolor.train._learner import BalancedAccuracy, MeanLoss, PairAUC, new_optimizer
 from runs import SMALL
 from without_float64 import DEVICE, WithoutFloat64
 
@@ -108,3 +108,21 @@ def test_balanced_accuracy_is_the_mean_over_the_classes_that_are_there():
     metric.reset()
     metric.update(logits, torch.tensor([0, 0, 0, 1, 1, 2]))
     assert float(metric.compute()) == 1
+
+
+def test_the_auc_of_two_classes_is_how_often_the_second_scores_higher():
+    torch.manual_seed(0)
+    logits, targets = torch.randint(-3, 4, (40, 2)).float(), torch.randint(2, (40,))
+    metric = PairAUC()
+    metric.update(logits[:15], targets[:15])
+    metric.update(logits[15:], targets[15:])
+    scores = logits[:, 1] - logits[:, 0]
+    pairs = scores[targets == 1][:, None] - scores[targets == 0]
+    higher = (pairs > 0).double() + 0.5 * (pairs == 0)
+    torch.testing.assert_close(metric.compute().double(), higher.mean(), atol=1e-6, rtol=0)
+
+
+def test_one_class_alone_has_no_auc():
+    metric = PairAUC()
+    metric.update(torch.randn(5, 2), torch.ones(5, dtype=torch.long))
+    assert metric.compute().isnan()

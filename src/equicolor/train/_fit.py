@@ -188,10 +188,9 @@ class _Session:
                     f"run, which need {needed / 1e6:,.0f} MB"
                 )
             record_environment(self.folder / ENVIRONMENT, self.step)
-            kinds = ("loss", "error", "iou") if self.recipe.task == "segmentation" else ("loss", "error")
-            columns = ["lr", "images_per_second", *kinds]
-            tested = kinds if self.recipe.task == "segmentation" else (*kinds, "balanced_error")
-            columns += [f"{split}_{kind}" for split in self.recipe.test_splits for kind in tested]
+            columns = ["lr", "images_per_second", *self.learner.counted("in training")]
+            splits = self.recipe.test_splits
+            columns += [f"{split}_{kind}" for split in splits for kind in self.learner.counted(f"on {split}")]
             self.metrics = Metrics(self.folder, self.recipe.loggers, columns, self.step)
         except OSError as error:
             raise disk_trouble(error, self.folder, "write the run into") from error

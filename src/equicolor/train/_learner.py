@@ -1,12 +1,14 @@
 """A network in training: what its logits are held against, how its errors are counted, which optimiser moves it."""
 
+import math
 from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics import Metric
-from torchmetrics.classification import BinaryAccuracy, BinaryJaccardIndex, MulticlassAccuracy
+from torchmetrics.classification import BinaryAccuracy, BinaryAUROC, BinaryJaccardIndex, MulticlassAccuracy
+from torchmetrics.utilities.data import dim_zero_cat
 
 from equicolor.data import Augment, Batch, ImageSet
 from equicolor.models import Model, canonicalize, create_model
@@ -49,6 +51,8 @@ class Learner(nn.Module):
             for split in recipe.test_splits:
                 tested: Any = self.counts[f"on {split}"]
                 tested["balanced_accuracy"] = BalancedAccuracy(train.num_classes)
+                if train.num_classes == 2:
+                    tested["auc"] = PairAUC()
 
     def training_step(self, batch: Batch, draw: int) -> Tensor:
         """The mean loss of one part of a batch; ``draw`` numbers the parts of the whole training."""
@@ -97,9 +101,14 @@ class Learner(nn.Module):
         result = {}
         for name, metric in self._counted(place).items():
             value = float(metric.compute())
-            result[name.replace("accuracy", "error")] = 1 - value if "accuracy" in name else value
+            if not (name == "auc" and math.isnan(value)):
+                result[_spoken(name)] = 1 - value if "accuracy" in name else value
             metric.reset()
         return result
+
+    def counted(self, place: str) -> list[str]:
+        """What :meth:`take` gives there, at most."""
+        return [_spoken(name) for name in self._counted(place)]
 
     def _counted(self, place: str) -> dict[str, Metric]:
         metrics: Any = self.counts[place]
@@ -129,6 +138,21 @@ class BalancedAccuracy(Metric):
     def compute(self) -> Tensor:
         right, total = self.right.cpu().double(), self.total.cpu().double()
         return (right / total)[total > 0].mean()
+
+
+class PairAUC(BinaryAUROC):
+    """The area under the ROC curve of two classes: how often an image of the second has the higher score.
+
+    NaN where there are images of one class alone, for which torchmetrics says 0.
+    """
+
+    def update(self, logits: Tensor, targets: Tensor) -> None:
+        """A batch of logits ``(B, 2)`` and targets ``(B,)``."""
+        super().update((logits[:, 1] - logits[:, 0]).float().sigmoid(), targets)
+
+    def compute(self) -> Tensor:  # type: ignore[override]  # torchmetrics' own overrides a curve's
+        target = dim_zero_cat(self.target)
+        return super().compute() if target.min() < target.max() else torch.tensor(math.nan)
 
 
 class MeanLoss(Metric):
@@ -190,6 +214,11 @@ def new_optimizer(recipe: Recipe, model: nn.Module) -> torch.optim.Optimizer:
     except TypeError as error:
         raise ValueError(f"optimizer_options do not fit {recipe.optimizer}: {error}") from None
     return optimizer
+
+
+def _spoken(name: str) -> str:
+    """Errors are reported, accuracies are counted."""
+    return name.replace("accuracy", "error")
 
 
 def _metrics(recipe: Recipe, num_classes: int) -> nn.ModuleDict:

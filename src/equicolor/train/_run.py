@@ -26,7 +26,7 @@ class Run:
         folder: where everything about it is.
         recipe: as it was resolved.
         results: of each test split, ``{"test": {"loss": ..., "error": ..., "balanced_error": ...}}``; errors are
-            fractions, the balanced one is the mean over classes.
+            fractions, the balanced one is the mean over classes. Two classes have an ``auc`` too.
         summary: the results with the numbers around them, as in ``results.json``.
     """
 
