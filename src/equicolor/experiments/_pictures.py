@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-def bars(rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], splits: Mapping[str, str]) -> "Figure":
+def bars(
+    rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], splits: Mapping[str, str], metric: str = "error"
+) -> "Figure":
     """Error in % of every network on every split, mean and standard deviation over seeds; reduced rows are marked."""
     figure = new_figure(max(6.0, 1.5 * len(rows) + 1), 3.6)
     axes = figure.subplots()
     width = 0.8 / len(splits)
     for place, (split, name) in enumerate(splits.items()):
-        errors = [Measured([run.results[split]["error"] for run in runs[row.label]]) for row in rows]
+        errors = [Measured([run.results[split][metric] for run in runs[row.label]]) for row in rows]
         axes.bar(
             [number + (place - (len(splits) - 1) / 2) * width for number in range(len(rows))],
             [100 * error.mean for error in errors],
@@ -31,7 +33,7 @@ def bars(rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], splits: Mapping
             label=name,
         )
     axes.set_xticks(range(len(rows)), [row.marked.replace(", ", "\n") for row in rows])
-    axes.set(ylabel="error in %")
+    axes.set(ylabel=f"{metric.replace('_', ' ')} in %")
     if any(row.reduced for row in rows):
         axes.set_xlabel("* reduced: see the table")
     axes.legend(title="trained/tested on")

@@ -56,14 +56,14 @@ class Measured:
         return f"{100 * self.mean:{sign}.2f}{spread}"
 
 
-def run_records(runs: Mapping[str, Sequence[Run]], metric: str = "error") -> list[Record]:
-    """One record for each network, seed and split."""
+def run_records(runs: Mapping[str, Sequence[Run]], *metrics: str) -> list[Record]:
+    """One record for each network, seed and split, with the error or with the metrics that are named."""
     return [
         {
             "network": label,
             "seed": run.recipe.seed,
             "split": split,
-            metric: values[metric],
+            **{metric: values.get(metric) for metric in metrics or ("error",)},
             "parameters": run.summary["parameters"],
             "steps": run.summary["steps"],
             "seconds": run.summary["seconds"],
