@@ -9,6 +9,12 @@ from equicolor.nn import GroupConv2d, GroupConvTranspose2d, GroupPool, Lift
 CASES = [("hue4", "fast"), ("hue4", "direct"), ("sat3", "fast"), ("hue2-lum3", "fast")]
 
 
+@pytest.fixture(autouse=True)
+def _nothing_compiled_before():
+    """PyTorch keeps what it compiled of a piece of code, of all tests together, and refuses the ninth: start anew."""
+    torch.compiler.reset()
+
+
 def network(name, algorithm):
     return nn.Sequential(
         Lift(name, mean=0.5, std=0.25),
