@@ -44,6 +44,14 @@ def test_the_move_that_is_found_moves_along_and_makes_the_image_of_the_canonical
     assert len(move.unique()) > 1  # the claim is not empty
 
 
+def test_hues_lie_in_one_turn(dtype):
+    made = settled("hue4", "continuous", dtype)
+    moves = made(torch.rand(40, 3, 8, 8, dtype=dtype)).move
+    assert ((moves >= 0) & (moves < 360)).all()
+    assert (moves > 300).any()  # where the crest is before that of element 0, too
+    assert made._around(torch.tensor([[-1e-12]], dtype=torch.float32)).item() == 0
+
+
 def test_picking_pixels_commutes_with_a_move_at_any_size():
     made, group = settled("hue3", size=16), ec.group("hue3")
     for size in ((16, 16), (17, 50), (224, 224), (5, 9)):

@@ -123,8 +123,9 @@ class Canonicalizer(nn.Module):
         images = color.as_images(images, self.group.channels)
         small = self._picked(images)
         turn, offset, chances = self._turn(small)
-        shift = self._shift(small, turn + offset)
-        move = self._joined(turn + offset, shift)
+        found = self._around(turn + offset)
+        shift = self._shift(small, found)
+        move = self._joined(found, shift)
         canonical = self.group.move_by(images, -move)
         if chances is not None:  # nothing is added but a gradient
             expected = self._expected(images, self._joined(offset, shift), chances)
@@ -195,7 +196,7 @@ class Canonicalizer(nn.Module):
         numbers = self._numbers(small)
         best = numbers.argmax(1)
         elements = self._elements(color.working(numbers))
-        turn = torch.remainder(self._periods(elements) - elements, self._periods(elements)).index_select(0, best)
+        turn = self._around(-elements).index_select(0, best)
         offset = torch.zeros_like(turn)
         if self.mode == "continuous":
             samples = numbers.detach()
@@ -228,6 +229,12 @@ class Canonicalizer(nn.Module):
 
     def _periods(self, like: Tensor) -> Tensor:
         return like.new_tensor([factor.period for factor in self.group.factors if factor.closes])
+
+    def _around(self, turn: Tensor) -> Tensor:
+        """A turn in [0, period), where rounding too counts as having come round."""
+        periods = self._periods(turn)
+        turn = torch.remainder(turn, periods)
+        return torch.where(turn < periods, turn, 0.0)
 
     def _expected(self, images: Tensor, others: Tensor, chances: Tensor) -> Tensor:
         """The canonical image, were the element of the circles drawn by chance; ``others``: what else is undone."""
