@@ -26,6 +26,8 @@ def subjects() -> Iterator[tuple[str, nn.Module, Group | str | None]]:
     for algorithm in ("fast", "direct"):
         yield f"`GroupConv2d`, {algorithm}", layers.GroupConv2d("hue4", 5, 6, 3, algorithm=algorithm), "hue4"
     yield "`GroupConv2d`, rescaled", layers.GroupConv2d("sat3", 5, 6, 3, rescale=True, algorithm="fast"), "sat3"
+    for window in ("replicate", "valid"):
+        yield f"`GroupConv2d`, {window}", layers.GroupConv2d("sat5", 5, 6, 3, window=window, algorithm="fast"), "sat5"
     yield "`GroupConvTranspose2d`", layers.GroupConvTranspose2d("hue4", 5, 6, 3, 2, algorithm="fast"), "hue4"
     yield "`GroupLinear`", layers.GroupLinear("hue4", 5, 6), "hue4"
     yield "`GroupPool`", layers.GroupPool("hue4"), "hue4"
@@ -39,6 +41,8 @@ def subjects() -> Iterator[tuple[str, nn.Module, Group | str | None]]:
             model = ec.create_model(name, group=group, width=4)
             yield f"{name}, {group or 'no group'}", model, model.group
     yield "z2cnn, optimised", ec.optimize_for_inference(ec.create_model("z2cnn", group="hue3")), "hue3"
+    for moves in ("hue4", "temp-tint"):
+        yield f"z2cnn, hue3, canonicalised by {moves}", ec.create_model("z2cnn", "hue3", canonicalize=moves), "hue3"
     plain = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4))
     yield "a converted network", ec.convert(plain, "hue4"), "hue4"
 

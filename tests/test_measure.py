@@ -144,3 +144,20 @@ def test_bad_input_is_refused():
         ec.equivariance_error(lambda x: x, images, "hue4", layers=True)
     with pytest.raises(ValueError, match="at least one image"):
         ec.equivariance_error(Lift("hue4"), images[:0], "hue4")
+
+
+def test_on_the_window_that_valid_layers_leave_the_error_is_that_of_the_overlap():
+    first, second = (
+        ec.nn.GroupConv2d("sat7", 3, 4, 3, window="valid"),
+        ec.nn.GroupConv2d("sat5", 4, 4, 3, window="valid"),
+    )
+    network = torch.nn.Sequential(ec.nn.Lift("sat7"), first, second)
+    errors = ec.equivariance_error(network, torch.rand(2, 3, 8, 8), "sat7", layers=True)
+    assert set(errors) == {"0", "1", "2", "output"}
+    assert max(errors["1"]) < 1e-5
+    known = [abs(element) < 3 for element in ec.group("sat7")]  # further than that, nothing of three is left
+    assert (~errors["output"].isnan()).tolist() == known
+    assert errors["output"].nanmean() < 1e-5
+    second.out_group = ec.group("hue3")  # nobody says that it lives on sat3
+    with pytest.raises(ValueError, match=r"expected a result .* got shape \(6, 4, 4, 4\)"):
+        ec.equivariance_error(network, torch.rand(2, 3, 8, 8), "sat7")

@@ -5,13 +5,15 @@ a module lives with PyTorch, in test suites; ``trained.evaluate`` counts how oft
 ``trained.inspect_model`` draws what it sees; ``bench`` times what it costs.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, overload
 
 import torch
 from torch import Tensor, nn
 
+from equicolor.algorithms import inner
 from equicolor.groups import Element, Group
 from equicolor.groups import group as as_group
 
@@ -59,8 +61,9 @@ def equivariance_error(
     """The paper's relative error ‖f(φ(g, x)) - ϕ(g, f(x))‖ / ‖f(φ(g, x)) + ϕ(g, f(x))‖ for each element g.
 
     A result on the group, ``(G·B, *)``, is compared with the moved feature; one that no longer knows the group,
-    ``(B, *)``, with itself: its error is the paper's error of invariance. A module is measured in eval mode and left as
-    it was; nothing is learned from the measurement.
+    ``(B, *)``, with itself: its error is the paper's error of invariance. A result on the smaller window that valid
+    convolutions leave, the ``out_group`` of a layer, is compared there; where a move leaves nothing to compare, the
+    error is NaN. A module is measured in eval mode and left as it was; nothing is learned from the measurement.
 
     Args:
         module: a function of a batch, from images to features or to pooled results.
@@ -96,7 +99,8 @@ def equivariance_error(
 
     with evaluating(module):
         still = _outputs(module, images, layers)
-        errors: dict[str, list[float]] = {name: [] for name in _comparable(still, batch, group)}
+        groups = groups_by_rows(module, group, batch)
+        errors: dict[str, list[float]] = {name: [] for name in _comparable(still, batch, groups)}
         if "output" not in errors:
             raise ValueError(
                 f"expected a result (G·B, …) = ({group.order * batch}, …) or (B, …) = ({batch}, …), "
@@ -105,7 +109,8 @@ def equivariance_error(
         for element in group if elements is None else elements:
             moved = _outputs(module, act(element, images), layers)
             for name in errors:
-                errors[name].append(element_error(moved[name], still[name], element, group, batch, fill))
+                own = groups.get(len(still[name]), group)
+                errors[name].append(element_error(moved[name], still[name], element, own, batch, fill))
     result = {name: torch.tensor(values, dtype=torch.float64) for name, values in errors.items()}
     return result if layers else result["output"]
 
@@ -159,15 +164,26 @@ def _outputs(
     return outputs
 
 
-def _comparable(outputs: dict[str, Tensor], batch: int, group: Group) -> list[str]:
+def groups_by_rows(module: object, group: Group, batch: int) -> dict[int, Group]:
+    """What features of so many rows live on: the group, or one of the windows that valid convolutions leave of it."""
+    left = {getattr(m, "out_group", None) for m in module.modules()} if isinstance(module, nn.Module) else set()
+    found, own, smaller = {group.order * batch: group}, group, inner(group)
+    while 1 < smaller.order < own.order:  # a feature on one element is not told from a pooled one
+        own, smaller = smaller, inner(smaller)
+        if own in left:
+            found[own.order * batch] = own
+    return found
+
+
+def _comparable(outputs: dict[str, Tensor], batch: int, groups: Container[int]) -> list[str]:
     """The outputs on the group, and those behind them that no longer know it; not those from before the lift."""
     rows = {name: output.shape[0] if output.dim() else 0 for name, output in outputs.items()}
-    on_group = [index for index, count in enumerate(rows.values()) if count == group.order * batch]
+    on_group = [index for index, count in enumerate(rows.values()) if count in groups]
     start = min(on_group, default=0)
     return [
         name
         for index, (name, count) in enumerate(rows.items())
-        if index >= start and count in (batch, group.order * batch)
+        if index >= start and (count == batch or count in groups)
     ]
 
 
@@ -179,6 +195,8 @@ def element_error(
         still = group.act_on_features(element, still)
         if fill == "overlap":
             known = group.overlap(element).to(still.device).repeat_interleave(batch)
+            if not known.any():
+                return math.nan
             still, moved = still[known], moved[known]
     return relative_error(moved, still)
 

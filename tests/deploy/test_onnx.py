@@ -142,3 +142,44 @@ def test_what_is_too_large_for_one_file_stands_in_two_under_the_name_that_was_as
     images = torch.rand(2, 3, 12, 12)
     with torch.no_grad():
         torch.testing.assert_close(run(tmp_path / "model.onnx", images), model(images), atol=1e-5, rtol=1e-4)
+
+
+class _Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, images):
+        return self.function(images)
+
+
+def test_one_value_may_be_clamped_in_several_ways(tmp_path):
+    twice = _Function(lambda images: images.clamp(0.2, 0.7) + 2 * images.clamp(0.4, 0.5) + images.clamp(0.2, 0.7).exp())
+    exported(twice, tmp_path / "model.onnx")
+    images = torch.rand(3, 3, 12, 12)
+    torch.testing.assert_close(run(tmp_path / "model.onnx", images), twice(images))
+
+
+def test_a_network_for_one_number_of_images_is_refused(tmp_path):
+    pytest.importorskip("onnxscript")
+    with pytest.raises(ValueError, match="_Function cannot be exported for batches of any size"):
+        ec.export_onnx(_Function(lambda images: images.view(2, 3, 12, 12)), tmp_path / "model.onnx", 12)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["hue4", "hue4-sat3-lum3", "temp3-tint3", "exp3(action=clamp)", "hema3-eosin3"])
+def test_a_move_of_each_image_is_exported_for_any_number_of_them(name):
+    group = ec.group(name)
+
+    class Moved(nn.Module):
+        def forward(self, images, amounts):
+            return group.move_by(images, amounts)
+
+    def inputs(count):
+        return torch.rand(count, 3, 5, 6), torch.randn(count, len(group.factors))
+
+    batch = torch.export.Dim("batch")
+    program = torch.export.export(Moved(), inputs(2), dynamic_shapes=({0: batch}, {0: batch})).module()
+    for count in (1, 3, 4):
+        given = inputs(count)
+        torch.testing.assert_close(program(*given), group.move_by(*given))

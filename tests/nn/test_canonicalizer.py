@@ -44,6 +44,14 @@ def test_the_move_that_is_found_moves_along_and_makes_the_image_of_the_canonical
     assert len(move.unique()) > 1  # the claim is not empty
 
 
+def test_hues_lie_in_one_turn(dtype):
+    made = settled("hue4", "continuous", dtype)
+    moves = made(torch.rand(40, 3, 8, 8, dtype=dtype)).move
+    assert ((moves >= 0) & (moves < 360)).all()
+    assert (moves > 300).any()  # where the crest is before that of element 0, too
+    assert made._around(torch.tensor([[-1e-12]], dtype=torch.float32)).item() == 0
+
+
 def test_picking_pixels_commutes_with_a_move_at_any_size():
     made, group = settled("hue3", size=16), ec.group("hue3")
     for size in ((16, 16), (17, 50), (224, 224), (5, 9)):
@@ -68,12 +76,29 @@ def test_of_equal_numbers_the_first_counts():
     assert torch.equal(canonical, images)
 
 
-def test_gradients_reach_the_scores_straight_through_and_change_no_value():
-    made, images = Canonicalizer("hue4").train(), torch.rand(3, 3, 32, 32)
+@pytest.mark.parametrize("training", [True, False])
+def test_gradients_reach_the_scores_straight_through_and_change_no_value(training):
+    made, images = Canonicalizer("hue4").train(training), torch.rand(3, 3, 32, 32)
     canonical, move = made(images)
     assert torch.equal(canonical, made.group.move_by(images, -move))
     canonical.square()[..., 0].sum().backward()
     assert made.scores[1].weight.grad.abs().sum() > 0
+
+
+def test_a_frozen_choice_has_no_gradient():
+    made, images = Canonicalizer("hue4").requires_grad_(False), torch.rand(2, 3, 8, 8, requires_grad=True)
+    canonical, move = made(images)
+    (through,) = torch.autograd.grad(canonical.square().sum(), images)
+    (alone,) = torch.autograd.grad(made.group.move_by(images, -move).square().sum(), images)
+    assert torch.equal(through, alone)
+
+
+@pytest.mark.parametrize(("name", "mode"), [("hue4", "discrete"), ("hue4", "continuous"), ("temp-tint", None)])
+def test_under_autocast_the_move_is_found_in_full_precision(name, mode):
+    made, images = settled(name, mode), torch.rand(8, 3, 32, 32)
+    expected = made(images).move
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(made(images).move, expected)
 
 
 @pytest.mark.parametrize("name", ["temp-tint", "temp-tint-exp", "sat", "lum", "hema-eosin", "hue4-sat", "sat-hue3"])

@@ -190,3 +190,65 @@ def test_a_group_whose_moves_are_no_action_does_not_pass():
 def test_images_have_as_many_channels_as_the_lift_takes():
     network = nn.Sequential(Lift("exp3", in_channels=5), GroupConv2d("exp3", 5, 8, 3), GroupPool("exp3"))
     assert_equivariant(network, "exp3")
+
+
+# ---------------------------------------------------------------------------------------------- windows that shrink
+
+
+class Cropped(nn.Module):
+    """Leaves the inner elements of sat5, each times its own number: equivariant where the numbers are the same."""
+
+    def __init__(self, *scales):
+        super().__init__()
+        self.out_group = ec.group("sat3")
+        self.register_buffer("scales", torch.tensor(scales).view(3, 1, 1, 1, 1))
+
+    def forward(self, x):
+        return (x.unflatten(0, (5, -1))[1:4] * self.scales).flatten(0, 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_valid_convolutions_are_judged_on_the_overlap(dtype):
+    for name in ("sat5", "hue2-sat4", "temp5-tint4"):
+        assert_equivariant(GroupConv2d(name, 3, 8, 3, window="valid", dtype=dtype), name)
+    for name in ("sat7", "temp5-tint5", "hue2-lum6"):
+        assert_equivariant(ec.create_model("z2cnn", name, window="valid").to(dtype), name)
+    assert_equivariant(Cropped(2.0, 2.0, 2.0), "sat5")
+
+
+def test_a_broken_valid_layer_fails():
+    broken = GroupConv2d("sat5", 4, 4, 3, window="valid")
+    broken.register_forward_hook(lambda layer, given, result: result.roll(2, dims=0))  # by one element, of two images
+    assert_equivariant(GroupConv2d("sat5", 4, 4, 3, window="valid"), "sat5")
+    with pytest.raises(AssertionError, match="GroupConv2d is not equivariant to sat5: element"):
+        assert_equivariant(broken, "sat5")
+    with pytest.raises(AssertionError, match="Cropped is not equivariant to sat5: element"):
+        assert_equivariant(Cropped(1.0, 1.0, 1.1), "sat5")
+
+
+def test_a_layer_on_what_a_valid_one_leaves_is_judged_too():
+    def network(between):
+        first, second = (GroupConv2d(name, *c, 3, window="valid") for name, c in (("sat7", (3, 4)), ("sat5", (4, 4))))
+        return nn.Sequential(Lift("sat7"), first, between, second, nn.ReLU(), GroupPool("sat3"), nn.Flatten())
+
+    assert_equivariant(network(nn.BatchNorm2d(4)), "sat7")
+    with pytest.raises(AssertionError, match=r"layer '2' \(Mixing\) is not equivariant to sat7: element"):
+        assert_equivariant(network(Mixing(5, 4)), "sat7")
+
+    class Between(nn.Sequential):
+        def forward(self, x):
+            lift, first, _, second, *others = self
+            features = second(first(lift(x)) * torch.arange(10).view(10, 1, 1, 1))
+            for layer in others:
+                features = layer(features)
+            return features
+
+    with pytest.raises(AssertionError, match=r"what comes to layer '3' \(GroupConv2d\) is not equivariant to sat7"):
+        assert_equivariant(Between(*network(nn.Identity())), "sat7")
+
+
+def test_where_a_valid_layer_leaves_too_little_to_compare_nothing_passes():
+    with pytest.raises(ValueError, match="leaves sat1: too small a window to tell"):
+        assert_equivariant(GroupConv2d("sat3", 4, 4, 3, window="valid"), "sat3")
+    with pytest.raises(ValueError, match=r"leaves hue3-sat1: .* to moves of saturation\. Try .* 5 elements"):
+        assert_equivariant(GroupConv2d("hue3-sat3", 4, 4, 3, window="valid"), "hue3-sat3")

@@ -43,7 +43,8 @@ def shift_hue(images: Tensor, degrees: Shift) -> Tensor:
     turned = hue_channel(parts, wrapped(shift / 60.0 - peaks))
     thirds = torch.round(shift / 120.0)
     source = torch.remainder(torch.arange(3, device=work.device).view(3, 1, 1) - thirds.long(), 3)
-    permuted = torch.take_along_dim(work, source.view(*[1] * (work.dim() - source.dim()), *source.shape), dim=-3)
+    # Not take_along_dim, which ties an exported graph to the number of images it was traced with.
+    permuted = work.gather(-3, source.expand(work.shape))
     return where_exact(shift == thirds * 120.0, permuted, turned, degrees).to(images.dtype)
 
 

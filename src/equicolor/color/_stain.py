@@ -46,7 +46,8 @@ def shift_stain(images: Tensor, shifts: Sequence[float] | Tensor, matrix: Matrix
     images = as_images(images)
     work = working(images)
     given = shifts if isinstance(shifts, Tensor) else work.new_tensor([float(shift) for shift in shifts])
-    if tuple(given.shape) not in ((3,), (*images.shape[:-3], 3)):
+    # The number of axes first: a batch of any size must not be held against a number, in an exported graph.
+    if tuple(given.shape) != ((3,) if given.dim() == 1 else (*images.shape[:-3], 3)):
         raise ValueError(
             f"expected a shift for each of three stains, or three for each image {(*images.shape[:-3], 3)}, got shape "
             f"{tuple(given.shape)}"

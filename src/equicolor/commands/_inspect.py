@@ -10,7 +10,9 @@ from equicolor.commands._registry import register_command
 from equicolor.commands._shared import BadFiles, DataSet, image_batches
 
 if TYPE_CHECKING:
-    from equicolor.trained import Inspection
+    from collections.abc import Sequence
+
+    from equicolor.trained import CanonicalCurve, Inspection
 
 
 @register_command(place=50)
@@ -33,6 +35,8 @@ def inspect(
 ) -> "Inspection":
     """Draws the feature maps of an image under every group element, and the equivariance error of every layer.
 
+    Of a canonicalised network also how well its canonicaliser follows moves of the image, in a second picture.
+
     Args:
         model: the folder of a run or of a saved model, or a name on the Hugging Face hub.
         image: a file.
@@ -46,7 +50,8 @@ def inspect(
         group: which colour moves; by default the network's own, and hue4 for a conventional network.
         image_size: the short side of the image is scaled to it and the centre cut out; by default what the network was
             made for.
-        out: the picture; the errors go into a CSV file beside it.
+        out: the picture; the errors go into a CSV file beside it, those of a canonicaliser into *-canonicaliser.png and
+            *-canonicaliser.csv.
         device: cpu, cuda, …; auto takes a GPU where there is one.
         download: fetch the data where it is missing.
 
@@ -66,11 +71,39 @@ def inspect(
     write_picture(out, plot_inspection(seen))
     rows = [(name, *(f"{value:.3e}" for value in errors)) for name, errors in seen.errors.items()]
     written = write_csv(out.with_suffix(".csv"), ("layer", *seen.elements), rows)
-    worst = max(seen.errors, key=lambda name: float(seen.errors[name].max()))
+    worst = max(seen.errors, key=seen.largest_error)
     shown = (
         {"output": "output", worst: f"worst layer: {worst}"} if worst != "output" else {"output": "output, the worst"}
     )
     lines = [(title, *(f"{value:.1e}" for value in seen.errors[name])) for name, title in shown.items()]
     show_table(Table(f"{opened.describe()}: relative equivariance error", ("", *seen.elements), lines))
     console.note(f"Picture: {out}\nErrors of all {len(rows)} layers: {written}")
+    if seen.curves:
+        _report_curves(seen.curves, out.with_name(f"{out.stem}-canonicaliser{out.suffix}"), opened.describe())
     return seen
+
+
+def _report_curves(curves: "Sequence[CanonicalCurve]", out: Path, title: str) -> None:
+    """The curves of canonicalisers as a picture, a file, and a table of the largest errors."""
+    from equicolor.trained import plot_canonical
+
+    write_picture(out, plot_canonical(curves, title))
+    rows = [
+        (curve.factor.quantity, f"{float(amount):g}", other.quantity, f"{float(error):.6g}")
+        for curve in curves
+        for amount, errors in zip(curve.amounts, curve.errors, strict=True)
+        for other, error in zip(curve.factors, errors[0], strict=True)
+    ]
+    written = write_csv(out.with_suffix(".csv"), ("moved", "amount", "found", "error"), rows)
+    lines = [
+        (
+            curve.factor.quantity,
+            "all around" if curve.factor.closes else f"±{curve.reach:g}",
+            f"{curve.largest():.2g}{curve.factor.unit}",
+            "" if curve.factor.closes else f"{curve.largest(beyond=True):.2g}{curve.factor.unit}",
+        )
+        for curve in curves
+    ]
+    columns = ("", "trained for", "largest error within", "and up to 1.5 times as far")
+    show_table(Table("The canonicaliser: how far the move it finds is from the one made", columns, lines))
+    console.note(f"Curves of the canonicaliser: {out} and {written}")

@@ -26,6 +26,9 @@ def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int 
         model: any network; it is exported as :func:`optimize_for_inference` makes it, and left as it is.
         path: where to; conventionally ``*.onnx``.
         image_size: the height and width, one number for both.
+
+    Raises:
+        ValueError: the network works on one number of images only.
     """
     require("onnxscript", "exporting to ONNX", install="equicolor[onnx]")
     height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
@@ -48,6 +51,13 @@ def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int 
         verbose=False,
     )
     assert program is not None  # of dynamo
+    shape = program.model.graph.inputs[0].shape
+    if shape is None or isinstance(shape[0], int):
+        raise ValueError(
+            f"{type(model).__name__} cannot be exported for batches of any size: something in its forward depends on "
+            "how many images there are. Where, torch.export says: "
+            'torch.export.export(model, (images,), dynamic_shapes=({0: torch.export.Dim("batch")},))'
+        )
     _compute_constants(program.model)
     with complete_files(path.parent, last=path.name) as files:  # the weights first, where they are apart
         program.save(files / path.name, external_data=False)
@@ -72,4 +82,17 @@ def _compute_constants(model: Any) -> None:
     optimizer.fold_constants(model, input_size_limit=limit, output_size_limit=limit)
     optimizer.remove_unused_nodes(model)  # what follows takes time that is quadratic in the nodes
     optimizer.optimize(model, input_size_limit=limit, output_size_limit=limit)
+    _keep_constants(model.graph)
     ClearMetadataAndDocStringPass()(model)  # of each node, the lines of this machine's files that it comes from
+
+
+def _keep_constants(graph: Any) -> None:
+    """Gives a graph the constants back that its nodes use and the optimizer lost.
+
+    Where it fuses what is done to one value in two places, such as the clamps of an image that is moved twice, it calls
+    the constants of both alike, and the graph keeps the last (microsoft/onnxscript#2945).
+    """
+    for node in graph.all_nodes():
+        for value in node.inputs:
+            if value is not None and value.const_value is not None and value.graph is None:
+                graph.register_initializer(value)

@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from equicolor import color
 from equicolor._tools.crest import crest
 from equicolor._tools.leaf import leaf
+from equicolor._tools.tensors import full_precision
 from equicolor.groups import Factor, Group, registered_factors
 from equicolor.groups import group as as_group
 from equicolor.nn._conv import GroupConv2d
@@ -62,8 +63,10 @@ class Canonicalizer(nn.Module):
     equal numbers the first counts, so the answer never depends on chance. Images without colour have equal numbers for
     all hues, up to rounding, and every element leaves them as they are: it does not matter which is chosen.
 
-    In training mode, gradients reach the weights of a circle's network as if the largest number had been a softmax
-    (straight through). A canonicaliser whose parameters are frozen, ``requires_grad_(False)``, stays in eval mode.
+    Gradients reach the weights of a circle's network, unless they are frozen, as if the largest number had been a
+    softmax (straight through). Under autocast the move is found in full precision all the same: which number is the
+    largest must not depend on rounding. A canonicaliser whose parameters are frozen, ``requires_grad_(False)``, stays
+    in eval mode.
 
     Args:
         group: of one family; or its name, where windows need no number: ``"temp-tint"``. How many elements a window has
@@ -121,10 +124,12 @@ class Canonicalizer(nn.Module):
     @leaf
     def forward(self, images: Tensor) -> Canonical:
         images = color.as_images(images, self.group.channels)
-        small = self._picked(images)
-        turn, offset, chances = self._turn(small)
-        shift = self._shift(small, turn + offset)
-        move = self._joined(turn + offset, shift)
+        with full_precision(images.device):
+            small = self._picked(images)
+            turn, offset, chances = self._turn(small)
+            found = self._around(turn + offset)
+            shift = self._shift(small, found)
+        move = self._joined(found, shift)
         canonical = self.group.move_by(images, -move)
         if chances is not None:  # nothing is added but a gradient
             expected = self._expected(images, self._joined(offset, shift), chances)
@@ -188,20 +193,21 @@ class Canonicalizer(nn.Module):
         return numbers.view(self.circles.order, -1).T
 
     def _turn(self, small: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The turn of each image to the nearest element and what is missing, ``(B, circles)``; in training, chances."""
+        """The turn of each image to the nearest element and what is missing, ``(B, circles)``; chances, to learn by."""
         if self.circles is None:
             none = color.working(small).new_zeros(small.shape[0], 0)
             return none, none, None
         numbers = self._numbers(small)
         best = numbers.argmax(1)
         elements = self._elements(color.working(numbers))
-        turn = torch.remainder(self._periods(elements) - elements, self._periods(elements)).index_select(0, best)
+        turn = self._around(-elements).index_select(0, best)
         offset = torch.zeros_like(turn)
         if self.mode == "continuous":
             samples = numbers.detach()
             samples = samples if samples.device.type == "mps" else samples.double()  # which has no float64
             offset = -self.circles.factors[0].amount(1) * crest(samples, best, reach=0.5)[0][:, None].to(turn)
-        learns = self.training and torch.is_grad_enabled() and numbers.requires_grad
+        wanted = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        learns = bool(wanted) and torch.is_grad_enabled() and numbers.requires_grad
         return turn, offset, numbers.softmax(1) if learns else None
 
     def _shift(self, small: Tensor, turn: Tensor) -> Tensor:
@@ -229,11 +235,19 @@ class Canonicalizer(nn.Module):
     def _periods(self, like: Tensor) -> Tensor:
         return like.new_tensor([factor.period for factor in self.group.factors if factor.closes])
 
+    def _around(self, turn: Tensor) -> Tensor:
+        """A turn in [0, period), where rounding too counts as having come round."""
+        periods = self._periods(turn)
+        turn = torch.remainder(turn, periods)
+        return torch.where(turn < periods, turn, 0.0)
+
     def _expected(self, images: Tensor, others: Tensor, chances: Tensor) -> Tensor:
         """The canonical image, were the element of the circles drawn by chance; ``others``: what else is undone."""
         assert self.circles is not None
         orbit = self.circles.lift(self.group.move_by(images, -others).detach())
-        return torch.einsum("bg,gbchw->bchw", chances.to(orbit), orbit.view(self.circles.order, *images.shape))
+        # Laid out as the orbit is, and not by einsum: else an exported graph has a guard on the number of images.
+        weights = chances.to(orbit).T.contiguous().flatten()[:, None, None, None]
+        return torch.unflatten(weights * orbit, 0, (self.circles.order, images.shape[0])).sum(0)
 
     def extra_repr(self) -> str:
         own = f", iterations={self.iterations}, reach={self.reach}" if self.reach else ""

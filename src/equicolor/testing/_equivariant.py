@@ -34,7 +34,9 @@ def assert_equivariant(
     know what stands outside of it: several layers together are only approximately equivariant to its moves, by as much
     as :func:`equicolor.equivariance_error` says. Exact, and therefore asserted, is each layer by itself, and what the
     module does between one layer and the next, where the edge of the window cannot be seen: on features that a move
-    keeps inside. A function of images without a lifting layer is judged as a whole.
+    keeps inside. A function of images without a lifting layer is judged as a whole. A layer that leaves a smaller
+    window, a valid convolution or one of your own with an ``out_group``, is judged on what the windows before and after
+    a move share. Layers that make up what is outside, with ``window="rescale"`` or ``"replicate"``, fail.
 
     Args:
         module: any function of a batch; of images if there is a lifting layer in it, of features on the group if not.
@@ -44,6 +46,10 @@ def assert_equivariant(
         acts_on: ``"images"`` or ``"features"``, where the rule above does not fit.
         tolerance: the largest relative error; by default 1e-5 in float32, 1e-10 in float64.
         seed: of the random inputs.
+
+    Raises:
+        AssertionError: it is not equivariant.
+        ValueError: the group, or what a layer leaves of it, is too small to tell.
 
     >>> from equicolor.nn import GroupConv2d, GroupPool, Lift
     >>> network = nn.Sequential(Lift("hue4"), GroupConv2d("hue4", 3, 8, 3), nn.ReLU(), GroupPool("hue4"))

@@ -4,6 +4,7 @@ Everything here takes a network that exists and leaves it as it is. What changes
 how equivariant any module is, trained or not, in ``measure``; what prints or writes files for a user in ``commands``.
 """
 
+from equicolor.trained._canonical import CanonicalCurve, canonical_curves
 from equicolor.trained._evaluate import (
     Advance,
     Evaluation,
@@ -15,7 +16,7 @@ from equicolor.trained._evaluate import (
 from equicolor.trained._inspect import Inspection, inspect_model
 from equicolor.trained._logits import class_probabilities
 from equicolor.trained._open import Opened, open_model
-from equicolor.trained._plots import plot_curve, plot_inspection
+from equicolor.trained._plots import plot_canonical, plot_curve, plot_inspection
 from equicolor.trained._predict import Prediction, file_batches, find_images, predict, set_batches
 from equicolor.trained._sort import (
     HuePositions,
@@ -29,12 +30,14 @@ from equicolor.trained._sort import (
 
 __all__ = [
     "Advance",
+    "CanonicalCurve",
     "Evaluation",
     "HuePositions",
     "Inspection",
     "Opened",
     "Prediction",
     "Quantity",
+    "canonical_curves",
     "class_probabilities",
     "default_shifts",
     "evaluate",
@@ -49,6 +52,7 @@ __all__ = [
     "on_hues",
     "open_model",
     "penultimate_map",
+    "plot_canonical",
     "plot_curve",
     "plot_inspection",
     "predict",

@@ -8,6 +8,8 @@ from equicolor.color import as_images
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 from equicolor.measure import equivariance_error, evaluating, layer_outputs
+from equicolor.nn import Canonicalizer
+from equicolor.trained._canonical import CanonicalCurve, canonical_curves
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +22,9 @@ class Inspection:
         images: the image moved by each element, ``(G, C, H, W)``.
         maps: the feature maps there, ``(G, channels, h, w)``.
         channels: which channels of the layer those are.
-        errors: layer → relative equivariance error of each element, ``(G,)``; the last is ``"output"``.
+        errors: layer → relative equivariance error of each element, ``(G,)``; the last is ``"output"``. NaN where a
+            move leaves nothing of a window to compare.
+        curves: how well its canonicalisers move along with the image, if it has any.
     """
 
     title: str
@@ -29,12 +33,18 @@ class Inspection:
     maps: Tensor
     channels: tuple[int, ...]
     errors: dict[str, Tensor]
+    curves: tuple[CanonicalCurve, ...] = ()
+
+    def largest_error(self, layer: str) -> float:
+        """Of a layer, the largest over the elements."""
+        errors = self.errors[layer]
+        return float(errors[~errors.isnan()].max())
 
 
 def inspect_model(
     model: nn.Module, image: Tensor, layer: str | None = None, channels: int = 6, group: Group | str | None = None
 ) -> Inspection:
-    """The feature maps of one image, and the equivariance error of every layer on it.
+    """The feature maps of one image, and the equivariance error of every layer on it; of canonicalisers, over a range.
 
     Args:
         model: a network on a group, or a conventional one: its layers know no group, so it is shown what they make of
@@ -71,6 +81,12 @@ def inspect_model(
         maps=maps[:, chosen],
         channels=tuple(chosen.tolist()),
         errors=errors,
+        curves=tuple(
+            curve
+            for module in model.modules()
+            if isinstance(module, Canonicalizer)
+            for curve in canonical_curves(module, batch)
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """Plots of what a trained network does: curves over a colour shift, and a look inside. Each is returned, not shown."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from equicolor._tools.pictures import new_figure
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from equicolor.trained._canonical import CanonicalCurve
     from equicolor.trained._evaluate import Quantity
     from equicolor.trained._inspect import Inspection
 
@@ -71,13 +72,37 @@ def plot_inspection(inspection: "Inspection") -> "Figure":
     top.suptitle(inspection.title)
 
     chart: Axes = bottom.subplots()
-    values = [max(float(inspection.errors[name].max()), _LEAST_ERROR) for name in names]
+    values = [max(inspection.largest_error(name), _LEAST_ERROR) for name in names]
     chart.bar(range(len(names)), values, color=["C1" if name == "output" else "C0" for name in names])
     labelled = sorted({*range(0, len(names) - 1, math.ceil(len(names) / _MOST_LABELS)), len(names) - 1})
     chart.set_xticks(labelled, [names[place] for place in labelled], fontsize=7, rotation=90)
     chart.set(yscale="log", ylim=(_LEAST_ERROR, max(1.0, 2 * max(values))), xlim=(-1, len(names)))
     chart.set_title("relative equivariance error of each layer, largest over the group elements", fontsize="medium")
     chart.grid(axis="y", alpha=0.3)
+    return figure
+
+
+def plot_canonical(curves: "Sequence[CanonicalCurve]", title: str = "") -> "Figure":
+    """A panel for each direction: how far the move that a canonicaliser finds is from what it should be.
+
+    A line for each image; dashed, what else of the same unit it takes the move for. The range that it was trained for
+    is shaded.
+    """
+    figure = new_figure(max(5.0, 4.2 * len(curves)), 3.6)
+    for axes, curve in zip(figure.subplots(1, len(curves), squeeze=False)[0], curves, strict=True):
+        factor = curve.factor
+        for place, other in enumerate(curve.factors):
+            if other.unit == factor.unit:
+                style = "-" if place == curve.along else "--"
+                lines = axes.plot(curve.amounts, curve.errors[..., place], style, color=f"C{place}", linewidth=1.2)
+                lines[0].set_label(other.quantity)
+        if not factor.closes:
+            axes.axvspan(-curve.reach, curve.reach, color="0.92", zorder=0)
+        unit = f" in {factor.unit}" if factor.unit else ""
+        axes.set(xlabel=f"{factor.quantity} shift{unit}", ylabel=f"found, less what it should be{unit}")
+        axes.grid(alpha=0.3)
+        axes.legend(loc="best", fontsize="small")
+    figure.suptitle(title)
     return figure
 
 
