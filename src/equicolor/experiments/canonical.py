@@ -205,11 +205,10 @@ def _table(part: _Part, rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], 
                 *map(str, errors),
                 f"{those[0].summary['parameters']:,}",
                 f"{cost / plain:.2f}" if plain else f"{cost:.1f} M",
-                f"{Measured([run.summary['seconds'] for run in those]).mean:.0f}",
             ]
         )
     columns = [*part.columns.values(), *(["other light"] if unseen else [])]
-    return Table(part.title, ["network", *columns, "parameters", "multiplications", "seconds"], lines)
+    return Table(part.title, ["network", *columns, "parameters", "multiplications"], lines)
 
 
 def _far_table(rows: Sequence[Row], records: Sequence[Record], moves: Sequence[float]) -> Table:
@@ -247,9 +246,8 @@ _NOTE = (
     "Means over {seeds}, with the standard deviation in brackets where there are several. “Other light”: each image "
     "under a lamp of its own, within ±{reach} in temperature and tint. “Around plain”: the plain network of the same "
     "seed, unchanged, behind a canonicaliser that was trained alone; “together”: both from the first step. "
-    "Multiplications are those of inference, relative to the plain network. Seconds are those of the training, that of "
-    "the canonicaliser included and that of the network around which it learns not, on a machine that did other work "
-    "beside it."
+    "Multiplications are those of inference for one image, relative to the plain network, which is a small one: the "
+    "canonicalisers would cost as many in front of a large one."
 )
 _PROTOCOL = (
     "All networks are the paper's Z2CNN, trained for 90 steps of 32 from the same 480 images; canonicalisers of light "
