@@ -19,6 +19,7 @@ RUNS = {
     "segmentation": (["Conv", "Hue-3"], ["A/A", "A/B", "A/C"], ["masks"]),
     "saturation": (["Sat-3-clamp", "Sat-3-exact"], ["A/A", "A/B", "A/C"], ["saturation-shapes"]),
     "luminance": (["Lum-3-clamp", "Lum-3-exact"], ["A/A", "A/B", "A/C"], ["luminance-shapes"]),
+    "canonical": (["hue, plain", "hue, canonicalised"], ["A/A", "A/B", "A/C"], []),
     "windows": (["Sat-3, mean", "Sat-5, valid"], ["A/A", "A/B", "A/C"], []),
 }
 

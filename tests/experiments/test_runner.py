@@ -34,6 +34,13 @@ def test_runs_that_compute_the_same_share_a_folder():
     assert len({run_name(recipe), *(run_name(recipe.replace(**change)) for change in others)}) == 1 + len(others)
 
 
+def test_where_the_network_lies_around_which_a_canonicaliser_learns_does_not_matter():
+    recipe = small_row(group=None).recipe.replace(canonicalize="temp-tint")
+    names = [run_name(recipe.replace(around=place)) for place in ("here/run-1", "there/run-1", "here/run-2")]
+    assert names[0] == names[1]
+    assert len({run_name(recipe), *names}) == 3
+
+
 def test_runs_on_the_original_images_are_others_than_on_embedded_ones(tmp_path, monkeypatch):
     monkeypatch.setenv("EQUICOLOR_DATA", str(tmp_path))
     shapes, digits = (small_row().recipe.replace(data=data) for data in ("hue_shift_shapes3d", "hue_shift_digits"))

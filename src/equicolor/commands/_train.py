@@ -15,6 +15,7 @@ def train(
     model: str | None = None,
     group: str | None = None,
     canonicalize: str | None = None,
+    around: str | None = None,
     folder: Path | None = None,
     resume: Path | None = None,
     set_: Sequence[str] = (),
@@ -30,7 +31,10 @@ def train(
         model: the network, see 'equicolor models'.
         group: the colour moves it is equivariant to, hue4 or hue4-sat3; none for the conventional network.
         canonicalize: the colour moves that are found and undone before the network looks, temp-tint or hue4; what finds
-            them is trained first, without labels.
+            them is trained first, without labels. It goes on learning with the network by
+            --set canonicalizer_training=together
+        around: a trained network, the folder of its run or model, that stays as it is, instead of --model and --group:
+            only what finds the moves of --canonicalize is trained, in front of it and without labels.
         folder: where the run goes, by default runs/DATA-MODEL-GROUP.
         resume: the folder of a run to go on with; it knows everything else.
         set_: any other field of the recipe: --set epochs=5 --set lr=0.01 --set model_options.bias=true
@@ -39,7 +43,7 @@ def train(
         equicolor train --data hue_shift_digits --model z2cnn --group hue4 --set epochs=5 --set test_splits=test_b \
             --folder runs/digits
     """
-    named = {"data": data, "model": model, "group": group, "canonicalize": canonicalize}
+    named = {"data": data, "model": model, "group": group, "canonicalize": canonicalize, "around": around}
     overrides: dict[str, Any] = {key: value for key, value in named.items() if value is not None}
     for pair in set_:
         key, equals, value = pair.partition("=")
@@ -48,8 +52,11 @@ def train(
         overrides[key] = value
     if resume is not None and (recipe or overrides or folder):
         raise ValueError("--resume takes no other options: what a run computes was decided when it began")
-    if resume is None and recipe is None and not (data and model):
-        raise ValueError("say what to train: --recipe NAME, or --data NAME and --model NAME, or --resume FOLDER")
+    if resume is None and recipe is None and not (data and (model or around)):
+        raise ValueError(
+            "say what to train: --recipe NAME, or --data NAME and --model NAME, or --data NAME, --canonicalize MOVES "
+            "and --around FOLDER, or --resume FOLDER"
+        )
 
     from equicolor.train import Recipe, fit
     from equicolor.train import resume as go_on
@@ -58,4 +65,6 @@ def train(
         return go_on(resume)
     chosen = Recipe.load(recipe, overrides) if recipe else Recipe.from_dict(overrides)
     name = f"{chosen.data}-{chosen.model}-{chosen.group or 'conventional'}"
-    return fit(chosen, folder or Path("runs") / (f"{name}-{chosen.canonicalize}" if chosen.canonicalize else name))
+    if chosen.canonicalize:
+        name += f"-{'around-' if chosen.around else ''}{chosen.canonicalize}"
+    return fit(chosen, folder or Path("runs") / name)

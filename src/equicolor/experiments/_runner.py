@@ -7,7 +7,7 @@ from pathlib import Path
 
 from equicolor.experiments._log import Clock, Log
 from equicolor.experiments._rows import Row
-from equicolor.experiments._runs import Runs
+from equicolor.experiments._runs import Change, Runs
 from equicolor.train import Run
 
 
@@ -54,3 +54,7 @@ class Runner:
     def error_under(self, run: Run, split: str, shift: str) -> float:
         """The error of a trained network on a split under a colour shift; measured once, then kept with the results."""
         return self.runs.error_under(run, split, shift)
+
+    def error_on(self, run: Run, split: str, name: str, change: Change) -> float:
+        """The same on images changed in a way that is no shift of a data set; it is kept by this name."""
+        return self.runs.error_on(run, split, name, change)

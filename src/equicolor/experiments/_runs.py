@@ -3,14 +3,20 @@
 import dataclasses
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import torch
+from torch import Tensor
 
 from equicolor.data import Augment, load, original_file
 from equicolor.deploy import optimize_for_inference
 from equicolor.experiments._ledger import Ledger
 from equicolor.train import Recipe, Run, TrainingError, fit, resume
+
+#: From images to images, ``(B, 3, H, W)`` in [0, 1].
+Change: TypeAlias = Callable[[Tensor], Tensor]
 
 #: Fields of a recipe that do not change what a run computes, or that its name shows anyway.
 _IMMATERIAL = {"seeds", "seed", "loggers", "log_every", "checkpoint_every", "evaluate_every", "workers"}
@@ -62,12 +68,18 @@ class Runs:
 
     def error_under(self, run: Run, split: str, shift: str) -> float:
         """The error of a trained network on a split under a colour shift; measured once, then kept with the run."""
+        return self._kept(run, f"{split} {shift}", lambda: _error(run, split, shift))
+
+    def error_on(self, run: Run, split: str, name: str, change: Change) -> float:
+        """The same on images that are changed in a way that is no shift of a data set; it is kept by this name."""
+        return self._kept(run, f"{split} {name}", lambda: _error(run, split, None, change))
+
+    def _kept(self, run: Run, name: str, measure: Callable[[], float]) -> float:
         entry = self.ledger.read().get(run.folder.name)
-        name = f"{split} {shift}"
         if entry is not None and name in entry.shifted:
             return entry.shifted[name]
         self.check_network(run.recipe)
-        error = _error(run, split, shift)
+        error = measure()
         self.ledger.append(run.folder.name, shifted={name: error})
         return error
 
@@ -87,6 +99,8 @@ def run_name(recipe: Recipe) -> str:
         and ((value := getattr(recipe, entry.name)) != getattr(fresh, entry.name) or entry.name in ("data", "model"))
     }
     telling |= {"epochs": recipe.epochs, "iterations": recipe.iterations}
+    if recipe.around is not None:
+        telling["around"] = Path(recipe.around).name  # of a run, which says it all; where it lies does not matter
     if original_file(recipe.data, recipe.data_options.get("root")):
         telling["original"] = True  # the same recipe on other images than the embedded ones
     digest = hashlib.sha256(json.dumps(telling, sort_keys=True).encode()).hexdigest()[:8]
@@ -94,12 +108,14 @@ def run_name(recipe: Recipe) -> str:
 
 
 @torch.inference_mode()
-def _error(run: Run, split: str, shift: str) -> float:
+def _error(run: Run, split: str, shift: str | None, change: Change = lambda images: images) -> float:
     """As in training: what its augmentation does in testing, such as taking the colour away, is done here too."""
     recipe = run.recipe
-    images = load(recipe.data, split=split, **{**recipe.data_options, "shift": shift})
-    images = images.sample(recipe.test_size) if recipe.test_size else images
+    size = recipe.test_size
+    few = {} if size is None else {"in_memory": False}  # of a set that is rendered, no more than the sample is
+    images = load(recipe.data, split=split, **{**recipe.data_options, **few, "shift": shift})
+    images = images.sample(size) if size else images
     augment = Augment(recipe.augment, recipe.input_size or images.image_size).eval()
     model = optimize_for_inference(run.model)
-    wrong = sum(int((model(augment(x)).argmax(1) != labels).sum()) for x, labels in images.batches(256))
+    wrong = sum(int((model(augment(change(x))).argmax(1) != labels).sum()) for x, labels in images.batches(256))
     return wrong / len(images)

@@ -7,7 +7,7 @@ be named nowhere else. Layers belong to ``nn``, and training to ``train``.
 import importlib
 import pkgutil
 
-from equicolor.models._canonical import Canonicalized, canonicalize
+from equicolor.models._canonical import Canonicalized, CanonicalizedModel, canonicalize
 from equicolor.models._kit import Channels, Kit, Width, make_kit
 from equicolor.models._model import Model, Task
 from equicolor.models._registry import create_model, list_models, register_model
@@ -18,6 +18,7 @@ from equicolor.models._z2cnn import Z2CNN
 __all__ = [
     "Z2CNN",
     "Canonicalized",
+    "CanonicalizedModel",
     "Channels",
     "Kit",
     "Model",

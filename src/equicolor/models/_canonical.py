@@ -16,6 +16,14 @@ class Canonicalized(nn.Module):
         nn.Module.__init__(self)
         self.network, self.canonicalizer = network, canonicalizer
 
+    def train(self, mode: bool = True) -> "Canonicalized":
+        """As of any module; but a network whose parameters are all frozen stays in eval mode, with its statistics."""
+        super().train(mode)
+        parameters = list(self.network.parameters())
+        if parameters and not any(parameter.requires_grad for parameter in parameters):
+            self.network.eval()
+        return self
+
     def forward(self, images: Tensor, *args: Any, **kwargs: Any) -> Any:
         """Images in [0, 1], ``(B, C, H, W)``, or uint8, to what the network makes of them in their usual colours."""
         return self.network(self.canonicalizer(images)[0], *args, **kwargs)
@@ -24,6 +32,7 @@ class Canonicalized(nn.Module):
 class CanonicalizedModel(Canonicalized, Model):
     """The same around a network of the zoo: it is one itself, with the task, classes and features of that."""
 
+    network: Model
     canonicalizer: Canonicalizer
 
     def __init__(self, network: Model, canonicalizer: Canonicalizer) -> None:
@@ -34,13 +43,17 @@ class CanonicalizedModel(Canonicalized, Model):
 
     def features(self, images: Tensor) -> Tensor:
         """The network's last feature map of the canonical images."""
-        features: Tensor = self.network.features(self.canonicalizer(images)[0])  # type: ignore[operator]
+        features: Tensor = self.network.features(self.canonicalizer(images)[0])
         return features
+
+    def canonicalizer_loss(self, moved: Tensor, amounts: Tensor) -> Tensor:
+        """The loss of the canonicaliser, :meth:`equicolor.nn.Canonicalizer.loss`; the network is not asked."""
+        return self.canonicalizer.loss(moved, amounts)
 
     @property
     def head(self) -> nn.Module:  # type: ignore[override]
         """What follows :meth:`features`, of the network."""
-        return self.network.head  # type: ignore[return-value]
+        return self.network.head
 
 
 def canonicalize(

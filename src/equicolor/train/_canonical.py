@@ -60,11 +60,17 @@ def train_canonicalizer(
     return float(torch.stack(losses[-max(1, steps // 10) :]).mean())
 
 
-def moved_at_random(canonicalizer: Canonicalizer, images: Tensor, seed: int, step: int) -> tuple[Tensor, Tensor]:
-    """``images`` moved, all but a part of them, and by how much: a function of the seed and the step."""
+def moved_at_random(
+    canonicalizer: Canonicalizer, images: Tensor, seed: int, step: int, rank: int = 0, world: int = 1
+) -> tuple[Tensor, Tensor]:
+    """``images`` moved, all but a part of them, and by how much: a function of the seed and the step.
+
+    They are the share that process ``rank`` of ``world`` has of a batch, and moved as they are by one for all.
+    """
     images = as_images(images, canonicalizer.group.channels)
+    whole, factors = len(images) * world, len(canonicalizer.group.factors)
     generator = torch.Generator().manual_seed(int(key(seed, f"canonicaliser {step}")) & 0x7FFFFFFFFFFFFFFF)
-    amounts = canonicalizer.draw(torch.rand(len(images), len(canonicalizer.group.factors), generator=generator))
-    amounts[: len(images) // _UNMOVED] = 0
-    amounts = amounts.to(images.device)
+    amounts = canonicalizer.draw(torch.rand(whole, factors, generator=generator))
+    amounts[: whole // _UNMOVED] = 0
+    amounts = amounts[rank * len(images) : (rank + 1) * len(images)].to(images.device)
     return canonicalizer.group.move_by(images, amounts), amounts

@@ -18,13 +18,15 @@ from torch import Tensor
 
 from equicolor._tools.files import PARTIAL, write_text
 from equicolor.data import key
+from equicolor.models import CanonicalizedModel
 from equicolor.nn import faster_norms
+from equicolor.train._around import take_over
 from equicolor.train._canonical import train_canonicalizer
 from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command
 from equicolor.train._data import ImageData
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError
 from equicolor.train._export import export
-from equicolor.train._learner import Learner, canonicalizer_of, new_optimizer
+from equicolor.train._learner import Learner, new_optimizer
 from equicolor.train._machine import alone, new_fabric, on_first, reproducible, summed
 from equicolor.train._norm import share_batch_norms
 from equicolor.train._progress import Bar, print_results
@@ -126,7 +128,7 @@ class _Session:
         recipe, fabric = self.recipe, self.fabric
         with fabric.rank_zero_first(local=True):  # one process downloads, the others find it there
             self.data = ImageData(recipe, fabric.global_rank, fabric.world_size)
-        self.learner = Learner(recipe, self.data.train, fabric.global_rank)
+        self.learner = Learner(recipe, self.data.train, fabric.global_rank, fabric.world_size)
         self._prepare_canonicalizer()
         if fabric.world_size > 1:
             self.learner.model = share_batch_norms(self.learner.model, fabric.device)
@@ -136,18 +138,33 @@ class _Session:
             self.learner.model.compile()
         self.learner.to(fabric.device)
         self.model = self.learner.model = fabric.setup_module(self.learner.model)
+        if recipe.canonicalizer_training != "first":
+            self.model.mark_forward_method("canonicalizer_loss")  # or processes would not share its gradients
         self.optimizer: Any = fabric.setup_optimizers(new_optimizer(recipe, self.model))
 
     def _prepare_canonicalizer(self) -> None:
-        """Trains it, by every process alike, unless there is a checkpoint which has it; then freezes it."""
-        canonicalizer, recipe = canonicalizer_of(self.learner.model), self.recipe
-        if canonicalizer is None:
+        """Where the run begins, trains it, by every process alike, or takes over the network it is to learn around.
+
+        Then freezes what is not to learn.
+        """
+        model, recipe = self.learner.model, self.recipe
+        if not isinstance(model, CanonicalizedModel):
             return
-        if recipe.canonicalizer_steps and self.checkpoints.newest() is None:
-            canonicalizer.to(self.fabric.device)
-            train_canonicalizer(canonicalizer, self.data.train, steps=recipe.canonicalizer_steps, seed=recipe.seed)
-        if not recipe.canonicalizer_learns:
-            canonicalizer.requires_grad_(False).eval()
+        begins, began = self.checkpoints.newest() is None, time.perf_counter()
+        if recipe.around is not None:
+            if begins:
+                classes = self.data.train.classes if recipe.task == "classification" else None
+                take_over(model.network, recipe.around, classes)
+            model.network.requires_grad_(False).eval()
+            return
+        if recipe.canonicalizer_steps and begins:
+            model.canonicalizer.to(self.fabric.device)
+            train_canonicalizer(
+                model.canonicalizer, self.data.train, steps=recipe.canonicalizer_steps, seed=recipe.seed
+            )
+            self.seconds = time.perf_counter() - began
+        if recipe.canonicalizer_training == "first":
+            model.canonicalizer.requires_grad_(False).eval()
 
     def _restore_or_start(self) -> None:
         self._on_first(self._start_folder)

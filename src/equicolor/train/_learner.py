@@ -1,7 +1,7 @@
 """A network in training: what its logits are held against, how its errors are counted, which optimiser moves it."""
 
 import math
-from typing import Any, cast
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +11,7 @@ from torchmetrics.classification import BinaryAccuracy, BinaryAUROC, BinaryJacca
 from torchmetrics.utilities.data import dim_zero_cat
 
 from equicolor.data import Augment, Batch, ImageSet
-from equicolor.models import Model, canonicalize, create_model
+from equicolor.models import CanonicalizedModel, Model, create_model
 from equicolor.nn import Canonicalizer
 from equicolor.train._canonical import moved_at_random
 from equicolor.train._recipe import Recipe
@@ -33,12 +33,12 @@ class Learner(nn.Module):
     Args:
         recipe: what to train, and how.
         train: the set it is trained on, for its classes and image size; ``test_splits`` are the recipe's.
-        rank: of this process: each draws its own augmentation.
+        rank: of this process, of ``world``: each draws its own augmentation.
     """
 
-    def __init__(self, recipe: Recipe, train: ImageSet, rank: int = 0) -> None:
+    def __init__(self, recipe: Recipe, train: ImageSet, rank: int = 0, world: int = 1) -> None:
         super().__init__()
-        self.recipe = recipe
+        self.recipe, self.rank, self.world = recipe, rank, world
         self.model: nn.Module = new_model(recipe, train)
         if recipe.channels_last:
             self.model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -57,16 +57,21 @@ class Learner(nn.Module):
     def training_step(self, batch: Batch, draw: int) -> Tensor:
         """The mean loss of one part of a batch; ``draw`` numbers the parts of the whole training."""
         self.augment.train()
+        if self.recipe.canonicalizer_training == "around":  # the network is not asked: it would learn nothing
+            loss = self._canonicalizer_loss(batch, draw)
+            self._counted("in training")["loss"].update(loss.detach(), len(batch.images))
+            return loss
         loss = self._step(batch, "in training", draw)
-        return loss + self._canonicalizer_loss(batch, draw) if self.recipe.canonicalizer_learns else loss
+        return loss if self.recipe.canonicalizer_training == "first" else loss + self._canonicalizer_loss(batch, draw)
 
     def _canonicalizer_loss(self, batch: Batch, draw: int) -> Tensor:
-        """What the canonicaliser learns from this batch besides, moved anew."""
-        canonicalizer = canonicalizer_of(self.model)
-        if canonicalizer is None:
-            return torch.zeros((), device=batch.images.device)
-        moved, amounts = moved_at_random(canonicalizer, batch.images, self.recipe.seed, draw)
-        return canonicalizer.loss(moved, amounts)
+        """What the canonicaliser learns from this batch, moved anew and otherwise as it is."""
+        model: Any = self.model
+        moved, amounts = moved_at_random(
+            model.canonicalizer, batch.images, self.recipe.seed, draw, self.rank, self.world
+        )
+        loss: Tensor = model.canonicalizer_loss(moved, amounts)
+        return loss
 
     def test_step(self, batch: Batch, draw: int, split: str) -> None:
         """Counts a batch of a test split."""
@@ -100,6 +105,8 @@ class Learner(nn.Module):
         """What was counted ``"in training"`` or ``"on <split>"`` since last asked, by all processes. Counts anew."""
         result = {}
         for name, metric in self._counted(place).items():
+            if not metric.update_called:
+                continue
             value = float(metric.compute())
             if not (name == "auc" and math.isnan(value)):
                 result[_spoken(name)] = 1 - value if "accuracy" in name else value
@@ -198,12 +205,7 @@ def new_model(recipe: Recipe, train: ImageSet) -> Model:
             return model
         # Around the network, so that its weights are those that it has without.
         canonicalizer = Canonicalizer(recipe.canonicalize, **recipe.canonicalize_options)
-        return cast("Model", canonicalize(model, canonicalizer=canonicalizer))
-
-
-def canonicalizer_of(model: nn.Module) -> Canonicalizer | None:
-    """That of a network, if there is one."""
-    return next((module for module in model.modules() if isinstance(module, Canonicalizer)), None)
+        return CanonicalizedModel(model, canonicalizer)
 
 
 def new_optimizer(recipe: Recipe, model: nn.Module) -> torch.optim.Optimizer:

@@ -47,7 +47,8 @@ class Bar:
 
     def show(self, values: Mapping[str, float]) -> None:
         """Loss, error and speed beside the bar."""
-        state = f"loss {values['loss']:.4f}  error {values['error']:.2%}  {values['images_per_second']:,.0f} images/s"
+        error = f"  error {values['error']:.2%}" if "error" in values else ""  # none is counted around a network
+        state = f"loss {values['loss']:.4f}{error}  {values['images_per_second']:,.0f} images/s"
         self._bar.update(self._task, state=state)
 
     def say(self, text: str) -> None:

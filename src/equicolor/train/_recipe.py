@@ -19,6 +19,7 @@ from equicolor.data import list_datasets
 from equicolor.data.augment import steps_of
 from equicolor.models import Task, list_models
 from equicolor.nn import Canonicalizer
+from equicolor.train._around import described
 
 Precision = Literal["32-true", "16-mixed", "bf16-mixed", "64-true"]
 
@@ -38,8 +39,11 @@ class Recipe:
         group: of the model, by name; None for the conventional network.
         canonicalize: the colour moves that are undone before the network looks, by name, ``"temp-tint"``.
             ``canonicalize_options`` go to :class:`equicolor.nn.Canonicalizer`.
-        canonicalizer_steps: of the canonicaliser's own training, without labels, before that of the network.
-        canonicalizer_learns: whether it goes on learning with the network, from both losses; otherwise it is frozen.
+        canonicalizer_training: ``"first"``, by itself and without labels for ``canonicalizer_steps``, then it stays as
+            it is; ``"together"``, it goes on learning with the network after these, from both losses; ``"around"``, it
+            alone learns, without labels and all of the run, and the network of ``around`` stays as it is.
+        around: the trained network that stays so: the folder of a run or of a saved model, or a name on the hub. It is
+            read once, when the run begins. ``model``, ``group`` and ``model_options`` are those of its card.
         augment: the pipeline of :class:`equicolor.data.Augment`.
         optimizer: ``optimizer_options`` go to torch's.
         lr: the initial learning rate. ``schedule``: how it falls; ``warmup``: the steps over which it first rises.
@@ -99,7 +103,8 @@ class Recipe:
     canonicalize: str | None = None
     canonicalize_options: dict[str, Any] = field(default_factory=dict)
     canonicalizer_steps: int = 1000
-    canonicalizer_learns: bool = False
+    canonicalizer_training: Literal["first", "together", "around"] = "first"
+    around: str | None = None
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
@@ -133,9 +138,27 @@ class Recipe:
         if self.canonicalize is not None:
             with torch.device("meta"):  # draws nothing
                 Canonicalizer(self.canonicalize, **self.canonicalize_options)  # says what is wrong with it
+        self._check_around()
         for name in ("warmup", "evaluate_every", "seed", "workers", "canonicalizer_steps"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} of a recipe cannot be negative, got {getattr(self, name)}")
+
+    def _check_around(self) -> None:
+        if self.around is not None and self.canonicalizer_training == "first":
+            object.__setattr__(self, "canonicalizer_training", "around")
+        if self.canonicalizer_training == "first":
+            return
+        if self.canonicalize is None:
+            raise ValueError(
+                f"canonicalizer_training {self.canonicalizer_training!r} is that of a canonicaliser, and this recipe "
+                "has none: say which moves it is to undo, canonicalize: temp-tint"
+            )
+        if (self.canonicalizer_training == "around") != (self.around is not None):
+            raise ValueError(
+                "a canonicaliser learns around a network that stays as it is, or together with one; this recipe has "
+                f"canonicalizer_training={self.canonicalizer_training!r} and around={self.around!r}. around takes the "
+                "folder of a run or of a saved model"
+            )
 
     # ---------------------------------------------------------------------------------------------- reading, writing
 
@@ -175,6 +198,10 @@ class Recipe:
     def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
         """The recipe with these fields; dotted names stand for single options, as in :meth:`load`."""
         values = _changed({}, values)
+        if (learns := values.pop("canonicalizer_learns", None)) is not None:  # as it was called before
+            values.setdefault("canonicalizer_training", "together" if learns in (True, "true") else "first")
+        if values.get("around") and "model" not in values:
+            values |= described(values["around"])
         names = [entry.name for entry in dataclasses.fields(cls)]
         for name in values:
             _known("field of a recipe", name, names)

@@ -340,6 +340,18 @@ def test_embedded_shapes_vary_in_saturation_and_light(tmp_path: Path, name: str)
     assert means["train"].mean().item() == pytest.approx(means["test_a"].mean().item(), rel=0.05)
 
 
+def test_the_class_of_shapes_may_be_their_colour(tmp_path: Path) -> None:
+    options = {"in_memory": False, "image_size": 16}
+    shapes = load("colour_of_shapes3d", tmp_path, "test", **options).sample(60)
+    masks = load("colour_of_shapes3d", tmp_path, "test", task="segmentation", **options).sample(60)[:].targets
+    images, labels = shapes[:]
+    assert shapes.classes == ("red", "cyan")
+    assert set(labels.tolist()) == {0, 1}
+    red, green, blue = ((images[:, channel] * masks).flatten(1).sum(1) for channel in range(3))
+    assert torch.equal((red < green).long(), labels)
+    assert torch.equal((red < blue).long(), labels)
+
+
 def test_embedded_digits_need_no_files(tmp_path: Path) -> None:
     train, test = load("digits", tmp_path), load("digits", tmp_path, "test")
     assert (len(train), len(test)) == (1_500, 297)

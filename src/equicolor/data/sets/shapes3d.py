@@ -30,6 +30,12 @@ def read(request: Request) -> Raw:
     return Raw(source, factors["shape"], SHAPES, {name: factors[name] for name in _HUES}, masks)
 
 
+def read_colours(request: Request) -> Raw:
+    """The same, where the label is the colour of the object: of the hues 0 and 5, red and cyan."""
+    raw = read(request)
+    return replace(raw, labels=raw.columns["object_hue"] // 5, classes=("red", "cyan"))
+
+
 def _original_factors(path: Path) -> dict[str, Tensor]:
     """Hues and shape of each row; the file stores hues as tenths of the circle, 0.0 … 0.9, and shapes as 0.0 … 3.0."""
     with require("h5py", "reading HDF5 files").File(path, "r") as file:
@@ -111,5 +117,20 @@ register_data_set(
         image_size=32,
         segmentation_size=32,
         original="",
+    )
+)
+
+register_data_set(
+    replace(
+        _SHAPES,
+        name="colour_of_shapes3d",
+        title="embedded shapes, red or cyan: the class is the colour of the object, on floors and walls of all colours",
+        reader=read_colours,
+        splits={
+            "train": Split("all", 76_800, only={"object_hue": (0, 5)}, share=(0, 4, 5)),
+            "test": Split("all", 19_200, only={"object_hue": (0, 5)}, share=(4, 5, 5)),
+        },
+        image_size=32,
+        segmentation_size=32,
     )
 )
