@@ -64,9 +64,9 @@ _QUICK_DATA = "hue_shift_shapes3d"
     title="Real stains: trained on one, tested on another",
     about=(
         "Red blood cells, parasitized or not, of 200 slides that were stained blue, pink or something between. Networks "
-        "learn from slides of one stain and are tested on other slides of it and on those of other stains. Does it help to "
-        "see no colour, to see jittered colours, to be equivariant to a group of colours, or to find and undo the move "
-        "of colour? Light is temperature and tint; “canonical” networks undo it."
+        "learn from slides of one stain and are tested on other slides of it and on those of other stains. Does it "
+        "help to see no colour, to see jittered colours, to be equivariant to a group of colours, or to find and undo "
+        "the move of colour? Light is temperature and tint; “canonical” networks undo it."
     ),
     quick="A few rendered shapes instead of cells, and one seed: nothing but a rehearsal.",
     place=140,
@@ -105,6 +105,6 @@ def _rows(setting: Setting, direction: _Direction) -> list[Row]:
 _NOTE = (
     "Means and standard deviations over seeds. Slides are never cut: cells of one slide are all in training or all in "
     "testing. All networks are trained for equally long by one recipe, recipes/malaria.yaml, whose rate was chosen for "
-    "the plain network on blue slides. A canonical network has a second, small network in front, trained for 1,000 steps "
-    "without labels; “plain, wider” has as many parameters as both."
+    "the plain network on blue slides. A canonical network has a second, small network in front, trained for 1,000 "
+    "steps without labels; “plain, wider” has as many parameters as both."
 )
