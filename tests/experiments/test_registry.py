@@ -35,7 +35,7 @@ def test_experiments_are_listed_in_the_order_of_the_paper_then_our_own():
     assert list_experiments() == [
         *("invertibility", "equivariance", "mnist", "sample-efficiency", "trajectories", "shapes3d", "camelyon17"),
         *("natural", "small-norb", "imagenet", "segmentation", "sorting", "feature-maps"),
-        *("coverage", "saturation", "luminance", "windows", "canonical"),
+        *("coverage", "saturation", "luminance", "windows", "canonical", "stain"),
     ]
 
 
