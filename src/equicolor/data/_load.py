@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
+from equicolor._tools.images import Decoding, Fit, OnError
 from equicolor.data._description import Description, Raw, Request, Split
 from equicolor.data._download import fetch
 from equicolor.data._errors import BY_CALL, DataNotFoundError
 from equicolor.data._hub import from_hub, from_parquet, parquet_files
-from equicolor.data._images import Decoding, Fit, OnError
 from equicolor.data._imageset import ImageSet
 from equicolor.data._random import permutation
 from equicolor.data._registry import DATASETS
@@ -117,6 +117,7 @@ def load(
         classes=raw.classes,
         task=task,
         grey=description.grey,
+        fit=how.fit,
         shift=moved,
         seed=seed,
         as_bytes=as_bytes,

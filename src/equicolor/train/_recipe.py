@@ -16,7 +16,7 @@ import yaml  # type: ignore[import-untyped]
 
 import equicolor
 from equicolor.data import list_datasets
-from equicolor.data.augment import steps_of
+from equicolor.data.augment import BRING_TO_SIZE, steps_of
 from equicolor.models import Task, list_models
 from equicolor.nn import Canonicalizer
 
@@ -114,7 +114,7 @@ class Recipe:
             _known(f"split of {self.data}", split, list_datasets()[self.data])
         for logger in self.loggers:
             _known("logger", logger, ("csv", "tensorboard", "wandb", "mlflow", "comet", "neptune"))
-        resizing = {"resized-crop", "centre-crop"} & set(steps_of(self.augment))
+        resizing = BRING_TO_SIZE & set(steps_of(self.augment))
         if self.input_size is not None and not resizing:
             raise ValueError(
                 f"input_size is for pipelines that bring images to size, such as 'photo'; {self.augment!r} does not: "
