@@ -1,5 +1,6 @@
 """A network in training: what its logits are held against, how its errors are counted, which optimiser moves it."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -9,7 +10,7 @@ from torchmetrics import Metric
 from torchmetrics.classification import BinaryAccuracy, BinaryJaccardIndex, MulticlassAccuracy
 
 from equicolor.data import Augment, Batch, ImageSet
-from equicolor.models import Model, canonicalize, create_model
+from equicolor.models import Model, Preparation, canonicalize, create_model
 from equicolor.nn import Canonicalizer
 from equicolor.train._canonical import moved_at_random
 from equicolor.train._recipe import Recipe
@@ -175,6 +176,12 @@ def new_model(recipe: Recipe, train: ImageSet) -> Model:
         # Around the network, so that its weights are those that it has without.
         canonicalizer = Canonicalizer(recipe.canonicalize, **recipe.canonicalize_options)
         return cast("Model", canonicalize(model, canonicalizer=canonicalizer))
+
+
+def prepared_as(recipe: Recipe, train: ImageSet) -> Preparation:
+    """What a recipe does to every image, in training and in testing: what the network is saved with."""
+    plan = Augment(recipe.augment, recipe.input_size or train.image_size).preparation
+    return replace(plan, resize=train.image_size, fit=train.fit)
 
 
 def canonicalizer_of(model: nn.Module) -> Canonicalizer | None:
