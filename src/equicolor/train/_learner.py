@@ -76,15 +76,16 @@ class Learner(nn.Module):
             images, targets = self.augment(images, draw, masks=targets)
             logits = self._logits(images)[:, 0]
             loss = F.binary_cross_entropy_with_logits(logits, targets.to(logits.dtype))
+            said = (logits > 0).int()  # torchmetrics would take logits that all are in [0, 1] for probabilities
         else:
             images = self.augment(images, draw)
-            logits = self._logits(images)
+            logits = said = self._logits(images)
             loss = F.cross_entropy(logits, targets)
         for name, metric in self._counted(place).items():
             if name == "loss":
                 metric.update(loss.detach(), len(images))
             else:
-                metric.update(logits.detach(), targets)
+                metric.update(said.detach(), targets)
         return loss
 
     def _logits(self, images: Tensor) -> Tensor:
