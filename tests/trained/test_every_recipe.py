@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from original_formats import write_image
 
 from equicolor import commands
 from equicolor.data import Description, Files, Held, Raw, Request, Split, _registry, load
+from equicolor.data.augment import steps_of
 from equicolor.train import Recipe, fit, list_recipes
 from equicolor.trained import open_model, predict, set_batches
+from original_formats import write_image
 
 #: The short way of everything that a recipe says about how long, how wide and how many.
 SHORT = {
@@ -82,6 +83,7 @@ def test_evaluate_prints_what_the_results_of_the_run_say(name, tmp_path, monkeyp
     if recipe.task == "classification":
         split = recipe.test_splits[0]
         assert _loss(opened, recipe, split) == pytest.approx(results[split]["loss"], rel=1e-5)
+    assert opened.preparation.grey == ("gray" in steps_of(recipe.augment))
     assert opened.card.metrics == results
     assert opened.card.recipe["augment"] == recipe.augment
 

@@ -71,6 +71,16 @@ def decode(data: bytes | Path, how: Decoding, name: Callable[[], str]) -> NDArra
     return np.asarray(fitted(image, how, pil.Resampling.BILINEAR))
 
 
+def short_side(path: Path) -> int | None:
+    """Of an image file, from its first bytes; None of one that cannot be read."""
+    pil = require("PIL.Image", "reading image files")
+    try:
+        with pil.open(path) as opened:
+            return int(min(opened.size))
+    except (OSError, SyntaxError, ValueError, pil.DecompressionBombError):
+        return None
+
+
 def picture(image: Any, how: Decoding) -> NDArray[np.uint8]:
     """The same of an image of PIL's, or of an array of bytes ``(H, W, 3)`` or ``(H, W)``."""
     pil = require("PIL.Image", "preparing images")
