@@ -82,8 +82,12 @@ def _front_matter(card: Card, title: str) -> str:
 def _about(card: Card) -> str:
     network = (card.architecture or {}).get("name") or card.source or "A network"
     size = f" of {card.parameters:,} parameters" if card.parameters else ""
+    undone = (card.architecture or {}).get("canonicalize")
+    if undone:
+        moves = undone.get("group") if isinstance(undone, dict) else undone
+        size += f", behind a canonicaliser that undoes the moves of `{moves}`"
     if card.group is None:
-        return f"`{network}`{size}, a conventional network: equivariant to no colour moves."
+        return f"`{network}`{size}, a conventional network: its layers know no colour moves."
     return f"`{network}`{size}, on the group `{card.group}`.{_moves(card.group)}"
 
 

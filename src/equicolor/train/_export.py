@@ -12,7 +12,7 @@ from equicolor.train._checkpoints import Checkpoints, disk_trouble, resume_comma
 from equicolor.train._data import ImageData
 from equicolor.train._errors import TrainingError
 from equicolor.train._learner import new_model, prepared_as
-from equicolor.train._recipe import Recipe
+from equicolor.train._recipe import FORMAT, Recipe
 from equicolor.train._run import MODEL, RESULTS
 
 
@@ -60,6 +60,6 @@ def export(recipe: Recipe, data: ImageData, checkpoints: Checkpoints, folder: Pa
 
 def _published(recipe: Recipe) -> dict[str, Any]:
     """The recipe without the folders of this machine."""
-    values = recipe.to_dict()
+    values = {"format": FORMAT, **recipe.to_dict()}
     here = ("root", "cache")
     return values | {"data_options": {k: v for k, v in recipe.data_options.items() if k not in here}}

@@ -22,6 +22,11 @@ from equicolor.nn import Canonicalizer
 
 Precision = Literal["32-true", "16-mixed", "bf16-mixed", "64-true"]
 
+#: Of the recipes that are written; one that does not say its format is of the first.
+FORMAT = 1
+#: Fields that were renamed: old → new. Entries stay, so that old recipes do: see CONTRIBUTING.
+_RENAMED: dict[str, str] = {}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -174,7 +179,7 @@ class Recipe:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
         """The recipe with these fields; dotted names stand for single options, as in :meth:`load`."""
-        values = _changed({}, values)
+        values = _renewed(_changed({}, values))
         names = [entry.name for entry in dataclasses.fields(cls)]
         for name in values:
             _known("field of a recipe", name, names)
@@ -189,7 +194,8 @@ class Recipe:
 
     def to_yaml(self) -> str:
         """All fields as YAML; :meth:`load` reads it back."""
-        return str(yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True))
+        values = {"format": FORMAT, **self.to_dict()}
+        return str(yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
 
     def replace(self, **changes: Any) -> "Recipe":
         """The same recipe with some fields changed; a nested option by its dotted name in a dict."""
@@ -231,6 +237,19 @@ def _paper_recipes() -> dict[str, Path]:
         if folder.is_dir():
             return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
     return {}
+
+
+def _renewed(values: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a recipe of this format or an earlier one, under their names of now."""
+    written = values.pop("format", 1)
+    if not isinstance(written, int) or not 1 <= written <= FORMAT:
+        raise ValueError(
+            f"the recipe is of format {written!r}, this version reads formats up to {FORMAT}: upgrade equicolor"
+        )
+    twice = [f"{old} and {new}" for old, new in _RENAMED.items() if old in values and new in values]
+    if twice:
+        raise ValueError(f"a recipe has {twice[0]}, which are names of one field: keep the second")
+    return {_RENAMED.get(name, name): value for name, value in values.items()}
 
 
 def _changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
