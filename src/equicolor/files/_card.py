@@ -32,7 +32,7 @@ class Card:
         normalisation: ``{"mean": [...], "std": [...]}`` of each channel, done by the network itself, after the lift.
         data: what it was trained on: ``{"name", "split", "images", "fingerprint"}``.
         recipe: how, the fields of a :class:`equicolor.train.Recipe`.
-        metrics: of each test split, ``{"test": {"error": 0.05}}``; errors are fractions.
+        metrics: of each test split, ``{"test": {"error": 0.05}}``; errors are fractions, None is what has no value.
         licence: of the weights, by its identifier on the hub, ``"mit"``.
         parameters: how many there are.
         sha256: of the file with the weights.
@@ -56,7 +56,7 @@ class Card:
     normalisation: dict[str, list[float]] | None = None
     data: dict[str, Any] | None = None
     recipe: dict[str, Any] | None = None
-    metrics: dict[str, dict[str, float]] = field(default_factory=dict)
+    metrics: dict[str, dict[str, float | None]] = field(default_factory=dict)
     licence: str | None = None
     parameters: int | None = None
     sha256: str | None = None

@@ -1,6 +1,7 @@
 """Networks in folders: weights as safetensors beside a card in JSON, and the card again as a page to read."""
 
 import hashlib
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -183,12 +184,20 @@ def _described(
         normalisation=_normalisation(network),
         data=said.data if data is None else dict(data),
         recipe=said.recipe if recipe is None else dict(recipe),
-        metrics=said.metrics if metrics is None else {split: dict(found) for split, found in metrics.items()},
+        metrics=said.metrics if metrics is None else _finite(metrics),
         licence=licence or before.licence,
         parameters=_number_of_parameters(network, state),
         sha256=checksum,
     )
     return card, weights
+
+
+def _finite(metrics: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float | None]]:
+    """Metrics as JSON takes them, which has no NaN."""
+    return {
+        split: {name: value if value is not None and math.isfinite(value) else None for name, value in found.items()}
+        for split, found in metrics.items()
+    }
 
 
 def _is_users(path: Path) -> bool:

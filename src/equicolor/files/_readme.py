@@ -59,7 +59,8 @@ def _front_matter(card: Card, title: str) -> str:
     values: dict[str, Any] = {"license": card.licence} if card.licence else {}
     values |= {"library_name": "equicolor", "pipeline_tag": task}
     values["tags"] = ["equicolor", "pytorch", "color-equivariance" if card.group else "color", task]
-    if card.metrics:
+    errors = {split: error for split, found in card.metrics.items() if (error := found.get("error")) is not None}
+    if errors:
         data = (card.data or {}).get("name") or "unknown"
         values["metrics"] = ["accuracy"]
         values["model-index"] = [
@@ -69,10 +70,9 @@ def _front_matter(card: Card, title: str) -> str:
                     {
                         "task": {"type": task},
                         "dataset": {"name": f"{data} {split}", "type": data, "split": split},
-                        "metrics": [{"type": "accuracy", "value": round(1 - found["error"], 6)}],
+                        "metrics": [{"type": "accuracy", "value": round(1 - error, 6)}],
                     }
-                    for split, found in card.metrics.items()
-                    if found.get("error") is not None
+                    for split, error in errors.items()
                 ],
             }
         ]
