@@ -9,8 +9,10 @@ from PIL import Image
 
 import equicolor as ec
 from equicolor import commands
+from equicolor.data import load
 from equicolor.files import CARD
 from equicolor.models import Preparation
+from equicolor.train import Recipe, fit
 from equicolor.trained import inspect_model
 
 PLANS = [Preparation(40), Preparation(32, resize=48, crop=44, grey=True), Preparation(36, fit="stretch")]
@@ -80,3 +82,24 @@ def test_an_old_card_that_does_not_say_is_used_with_a_note(home, capsys):
     said = capsys.readouterr().err
     assert "does not say how images were prepared" in said
     assert "names no classes" in said
+
+
+def test_a_folder_is_cut_as_in_training_so_that_no_training_image_is_tested_on(home):
+    for label, colour in enumerate(("red", "blue")):
+        (home / "own" / colour).mkdir(parents=True)
+        for number in range(20):
+            pixels = np.random.default_rng(20 * label + number).integers(0, 256, (30, 30, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(home / "own" / colour / f"{number}.png")
+    recipe = Recipe(
+        "folder", "z2cnn", data_options={"root": str(home / "own"), "seed": 5}, iterations=2, batch_size=8,
+        model_options={"width": 4}, loggers=["csv"], accelerator="cpu",
+    )  # fmt: skip
+    fit(recipe, home / "run", quiet=True)
+    said = {}
+    for seed in (5, 0):
+        cut = load("folder", home / "own", "test", seed=seed)
+        said[seed] = {f"folder/test/{row}" for row in cut.original_rows.tolist()}
+    found = commands.predict("run", data="folder", root=home / "own", device="cpu")
+    assert {each.path for each in found} == said[5] != said[0]
+    card = json.loads((home / "run" / "model" / CARD).read_text())
+    assert str(home) not in json.dumps(card)  # a card is published, the folders of a machine are not

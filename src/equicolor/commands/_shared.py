@@ -44,6 +44,7 @@ class DataSet:
                 self.root,
                 self.split,
                 self.shift,
+                seed=opened.seed_of(self.name),
                 image_size=None if plan is None else plan.side,
                 fit=None if plan is None else plan.fit,
                 download=self.download,

@@ -40,6 +40,15 @@ class Opened:
         """How images are prepared for it, where that is known; everything in ``trained`` does so by itself."""
         return self.model.preparation
 
+    def seed_of(self, data: str) -> int:
+        """What the splits of a data set are cut by: as in its training, so that no image of it is tested on."""
+        recipe = self.card.recipe or {}
+        options = recipe.get("data_options") if recipe.get("data") == data else None
+        seed = options.get("seed", 0) if isinstance(options, dict) else 0
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise ValueError(f"the recipe on the card has a seed of {seed!r}, expected a whole number")
+        return seed
+
     @property
     def device(self) -> torch.device:
         """Where its weights are."""
