@@ -165,6 +165,10 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
+def _is_number_of(value: object) -> bool:
+    return value is None or _is_count(value) or (value == 0 and isinstance(value, int) and value is not False)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -222,7 +226,7 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "recipe": (_is_arguments, "the fields of a recipe, or null"),
     "metrics": (_is_metrics, "numbers by name, of each split"),
     "licence": (_is_text, "text or null"),
-    "parameters": (lambda count: count is None or _is_count(count), "a positive whole number or null"),
+    "parameters": (_is_number_of, "a whole number or null"),
     "sha256": (_is_text, "text or null"),
     "library_version": (_is_text, "text or null"),
     "format": (_is_count, "a positive whole number"),
