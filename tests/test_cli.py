@@ -22,7 +22,7 @@ from equicolor.data import load
 
 SOURCE = Path(ec.__file__).parents[1]
 COMMANDS = list(list_commands().values())
-NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+NAMES = tuple("0123456789")
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +82,10 @@ def test_predict_goes_on_after_files_that_cannot_be_read(home):
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [Path(each["path"]).name for each in found] == ["0.png", "1.png", "2.png"]
     assert all(each["class"] in NAMES and 0 < each["probability"] <= 1 for each in found)
+    for each in found:
+        assert tuple(each["probabilities"]) == NAMES
+        assert sum(each["probabilities"].values()) == pytest.approx(1, abs=1e-4)
+        assert each["probabilities"][each["class"]] == max(each["probabilities"].values()) == each["probability"]
     assert "broken.png: cannot be read as an image" in done.stderr
     assert "nowhere.png: there is no such file or folder" in done.stderr
     assert "2 of 5 could not be read" in done.stderr
@@ -217,7 +221,7 @@ def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):
         ("evaluate runs/digits --data digit", 1, "unknown data set 'digit'"),
         ("evaluate runs/digits --data digits --split b", 1, "has no split 'b'"),
         ("evaluate runs/digits --data cifar100 --root images", 1, "add --download"),
-        ("evaluate runs/digits --data shapes3d --limit 1", 1, "10 classes apart, shapes3d has 4"),
+        ("evaluate runs/digits --data shapes3d --limit 1", 1, "shapes3d test has images of '"),
         ("evaluate runs/digits --data digits --folder images/0.png", 1, "images/0.png"),
         ("evaluate runs/digits --data digits --device gpu9", 1, "device 'gpu9' cannot be used"),
         ("predict runs/digits", 1, "give either images"),

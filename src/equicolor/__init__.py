@@ -4,7 +4,7 @@ A feature on a group of colour moves is an ordinary tensor with the group stacke
 work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.GroupConv2d` and :class:`nn.GroupPool`.
 """
 
-from equicolor import algorithms, baselines, color, data, groups, measure, models, nn, testing
+from equicolor import algorithms, baselines, color, data, files, groups, measure, models, nn, testing
 from equicolor.convert import convert
 from equicolor.deploy import export_onnx, optimize_for_inference
 from equicolor.files import from_pretrained, push_to_hub, save_pretrained
@@ -53,6 +53,7 @@ __all__ = [
     "data",
     "equivariance_error",
     "export_onnx",
+    "files",
     "from_pretrained",
     "group",
     "groups",

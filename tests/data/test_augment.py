@@ -178,3 +178,8 @@ def test_stain_jitter_is_jitter_of_each_dye() -> None:
     assert steps_of("light-jitter") == ("temp-jitter", "tint-jitter")
     with pytest.raises(ValueError, match=r"unknown augmentation 'gain-jitter'.*temp-jitter"):
         steps_of("gain-jitter")
+
+
+def test_images_are_brought_to_size_once() -> None:
+    with pytest.raises(ValueError, match="brings images to size twice"):
+        Augment("photo+centre-crop", 8)

@@ -212,3 +212,25 @@ def test_sixteen_bits_are_scaled_and_not_cut_off(tmp_path: Path) -> None:
     (tmp_path / "grey").mkdir()
     Image.fromarray(np.full((8, 8), 32896, dtype=np.uint16)).save(tmp_path / "grey" / "one.png")
     assert whole(tmp_path)[0].images.mean().item() == pytest.approx(128 / 255)
+
+
+# ---------------------------------------------------------------------------------------------- classes by name
+
+
+def test_classes_are_matched_by_name_and_not_by_position(pictures: Path) -> None:
+    images = load("folder", pictures, "all", image_size=8)
+    other = images.with_classes(["zebra", *reversed(images.classes)])
+    assert [other.classes[label] for label in other.labels] == [images.classes[label] for label in images.labels]
+    assert torch.equal(other[:].images, images[:].images)
+    assert images.with_classes(images.classes) is images
+
+
+def test_images_of_a_class_that_is_not_expected_are_refused_by_name(pictures: Path) -> None:
+    images = load("folder", pictures, "all", image_size=8)
+    stranger = images.classes[1]
+    with pytest.raises(ValueError, match=f"has images of '{stranger}'"):
+        images.with_classes([images.classes[0], "zebra"])
+    rest = images.subset(images.labels == 0)
+    assert rest.with_classes([images.classes[0], "zebra"]).classes == (images.classes[0], "zebra")  # it has none of it
+    with pytest.raises(ValueError, match="several are called 'cat'"):
+        images.with_classes(["cat", "cat"])

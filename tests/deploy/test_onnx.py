@@ -1,6 +1,7 @@
 """Exported to ONNX: the same logits, elsewhere."""
 
 import copy
+import re
 
 import pytest
 import torch
@@ -79,7 +80,8 @@ def test_onnxruntime_gives_the_same_logits_for_any_batch(group, algorithm, tmp_p
 def test_a_network_of_the_zoo_is_exported_and_its_file_does_not_tell_where(tmp_path):
     model = settle(ec.create_model("z2cnn", group="hue3", mean=0.4, std=[0.2, 0.25, 0.3], width=4), 28)
     exported(model, tmp_path / "model.onnx", 28)
-    assert b"equicolor" not in (tmp_path / "model.onnx").read_bytes()  # as in the paths of source files
+    content = (tmp_path / "model.onnx").read_bytes()
+    assert not re.search(rb"equicolor[/\\]|\.py\b", content)  # as in the paths of source files
     images = torch.rand(3, 3, 28, 28)
     torch.testing.assert_close(run(tmp_path / "model.onnx", images), model(images), atol=1e-4, rtol=1e-4)
 
@@ -183,3 +185,18 @@ def test_a_move_of_each_image_is_exported_for_any_number_of_them(name):
     for count in (1, 3, 4):
         given = inputs(count)
         torch.testing.assert_close(program(*given), group.move_by(*given))
+
+
+def test_the_file_carries_the_card_and_takes_the_size_of_the_training(tmp_path):
+    pytest.importorskip("onnxscript")
+    model = settle(ec.create_model("z2cnn", group="hue3", num_classes=2, width=4), 32)
+    with pytest.raises(ValueError, match="takes an image_size"):
+        ec.export_onnx(model, tmp_path / "model.onnx")
+    model.preparation = ec.models.Preparation(32, grey=True)
+    loaded = ec.from_pretrained(ec.save_pretrained(model, tmp_path, ["ape", "bee"], metrics={"test": {"error": 0.1}}))
+    path = ec.export_onnx(loaded, tmp_path / "model.onnx")
+    session = pytest.importorskip("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
+    assert session.get_inputs()[0].shape[1:] == [3, 32, 32]
+    card = ec.files.Card.from_json(session.get_modelmeta().custom_metadata_map["equicolor.card"])
+    assert card == loaded.card
+    assert card.preparation == model.preparation

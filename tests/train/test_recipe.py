@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -194,3 +195,23 @@ def test_an_installed_package_has_the_recipes(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     assert {f"equicolor/recipes/{name}.yaml" for name in list_recipes()} <= set(names)
+
+
+# ---------------------------------------------------------------------------------------------- formats
+
+
+def test_a_recipe_says_its_format_and_one_that_does_not_is_of_the_first() -> None:
+    recipe = Recipe("digits", "z2cnn", epochs=1)
+    assert yaml.safe_load(recipe.to_yaml())["format"] == 1
+    assert Recipe.from_dict(yaml.safe_load(recipe.to_yaml())) == Recipe.from_dict(recipe.to_dict()) == recipe
+    for future in (2, 99, "new", None):
+        with pytest.raises(ValueError, match="upgrade equicolor"):
+            Recipe.from_dict({**recipe.to_dict(), "format": future})
+
+
+def test_a_field_that_was_renamed_is_read_under_its_old_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("equicolor.train._recipe._RENAMED", {"learning_rate": "lr"})
+    old = {"data": "digits", "model": "z2cnn", "epochs": 1, "learning_rate": 0.5}
+    assert Recipe.from_dict(old).lr == 0.5
+    with pytest.raises(ValueError, match="learning_rate and lr, which are names of one field"):
+        Recipe.from_dict({**old, "lr": 0.1})

@@ -161,3 +161,59 @@ def test_a_segmentation_is_evaluated_pixel_by_pixel(digits):
     assert evaluation.classes == ("background", "foreground")
     assert evaluation.count == 3 * 28 * 28
     assert evaluation.confusion[1, 1] == (predicted & ink[:, 0].bool()).sum()
+
+
+# ---------------------------------------------------------------------------------------------- classes by name
+
+
+@pytest.fixture
+def known(tmp_path):
+    """A network read from a file, which says what its classes are called."""
+    model = ec.create_model("z2cnn", "hue4")
+    model(load("digits", split="train")[:64].images)  # norms that have seen images
+    return ec.from_pretrained(ec.save_pretrained(model, tmp_path, classes=tuple("0123456789")))
+
+
+def test_classes_in_another_order_give_the_same_numbers(known, digits):
+    order = torch.randperm(10)
+    other = replace(
+        digits, labels=order.argsort()[digits.labels], classes=tuple(digits.classes[place] for place in order)
+    )
+    assert not torch.equal(other.labels, digits.labels)
+    one, two = evaluate(known, digits), evaluate(known, other)
+    assert torch.equal(one.confusion, two.confusion)
+    assert one.classes == two.classes == known.card.classes
+
+
+def test_a_set_of_fewer_classes_is_evaluated_on_those(known, digits):
+    some = digits.subset((digits.labels == 3) | (digits.labels == 7))
+    fewer = replace(some, labels=(some.labels == 3).long(), classes=("7", "3"))
+    assert torch.equal(evaluate(known, fewer).confusion, evaluate(known, some).confusion)
+    assert evaluate(known, fewer).confusion[[3, 7]].sum() == len(some)
+
+
+def test_classes_that_the_network_does_not_know_are_refused_by_name(known, digits):
+    renamed = replace(digits, classes=("zero", *digits.classes[1:]))
+    with pytest.raises(ValueError, match=r"has images of 'zero'"):
+        evaluate(known, renamed)
+
+
+def test_one_name_stands_against_all_others(tmp_path, digits):
+    model = ec.create_model("z2cnn", None, num_classes=1).eval()
+    loaded = ec.from_pretrained(ec.save_pretrained(model, tmp_path, ["3"]))
+    found = evaluate(loaded, digits)
+    assert found.classes == ("not 3", "3")
+    assert found.confusion[1].sum() == (digits.labels == 3).sum()
+    with pytest.raises(ValueError, match="tells '3' from the rest"):
+        evaluate(loaded, replace(digits, classes=tuple("abcdefghij")))
+
+
+def test_images_are_prepared_as_the_network_says(known, digits):
+    colourful = load("digits", split="test", shift="hue:uniform").sample(40)
+    known.preparation = ec.models.Preparation(28, grey=True)
+    grey = evaluate(known, colourful)
+    known.preparation = None
+    with torch.no_grad():
+        expected = known(ec.models.grey(colourful[:].images)).softmax(1)
+    assert float(grey.bins[1].sum()) == pytest.approx(expected.amax(1).double().sum().item(), abs=1e-4)
+    assert float(evaluate(known, colourful).bins[1].sum()) != pytest.approx(float(grey.bins[1].sum()), abs=1e-4)

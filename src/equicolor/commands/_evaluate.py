@@ -8,7 +8,7 @@ from equicolor._tools.files import complete_file, write_csv, write_picture
 from equicolor._tools.tables import Table, show_table
 from equicolor.commands import _console as console
 from equicolor.commands._registry import register_command
-from equicolor.commands._shared import DataSet
+from equicolor.commands._shared import DataSet, say_what_is_unknown
 
 if TYPE_CHECKING:
     from equicolor.trained import Evaluation, Opened
@@ -35,6 +35,9 @@ def evaluate(
 ) -> "Evaluation | dict[float, Evaluation]":
     """Measures the error, the confusions and the calibration of a network on a data set.
 
+    Images are prepared as in its training: the card of the network says how. Classes are matched by name: the set may
+    have fewer than the network knows, in any order.
+
     With --curve, the error as a function of a colour shift of the whole set. Tables are printed, and written with the
     plots into a folder.
 
@@ -47,7 +50,7 @@ def evaluate(
         curve: hue, the error at shifts from 0° to 360°; sat or lum, from -0.5 to 0.5; temp, tint or exp, from -1 to 1;
             or any other colour move that is registered.
         limit: evaluate on a random sample of so many images.
-        image_size: height and width that images are brought to; by default the set's own.
+        image_size: show the network images of another size than that of its training.
         folder: where CSV, JSON and PNG files go.
         batch_size: how many images at once.
         device: cpu, cuda, …; auto takes a GPU where there is one.
@@ -61,9 +64,10 @@ def evaluate(
     from equicolor.trained import evaluate as evaluate_once
 
     shifts = [] if curve is None else default_shifts(curve)
-    opened = open_model(model, device)
+    opened = open_model(model, device, image_size)
+    say_what_is_unknown(opened)
     folder.mkdir(parents=True, exist_ok=True)  # what cannot be written should fail before it is computed
-    images = DataSet(data, root, split, shift, limit, image_size, download).load(opened.model.task)
+    images = DataSet(data, root, split, shift, limit, download).load(opened, opened.model.task)
     title = f"{opened.describe()}, on {data} {split}" + (f" under {images.shift}" if images.shift else "")
     stem = folder / "-".join(filter(None, (data, split, (shift or "").replace(":", "_").replace(",", "-"))))
     if curve is None:

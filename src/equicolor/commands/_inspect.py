@@ -48,8 +48,7 @@ def inspect(
         layer: whose maps to draw, such as layers.0; by default the last with a map of at least 4×4.
         channels: how many of its channels: those that differ most between the group elements.
         group: which colour moves; by default the network's own, and hue4 for a conventional network.
-        image_size: the short side of the image is scaled to it and the centre cut out; by default what the network was
-            made for.
+        image_size: show the network an image of another size than those of its training.
         out: the picture; the errors go into a CSV file beside it, those of a canonicaliser into *-canonicaliser.png and
             *-canonicaliser.csv.
         device: cpu, cuda, …; auto takes a GPU where there is one.
@@ -60,11 +59,11 @@ def inspect(
     """
     from equicolor.trained import inspect_model, open_model, plot_inspection
 
-    opened = open_model(model, device)
+    opened = open_model(model, device, image_size)
     bad = BadFiles(quiet=True)
-    chosen = DataSet(data, root, split, shift, None, image_size, download, only=index) if data else None
+    chosen = DataSet(data, root, split, shift, None, download, only=index) if data else None
     files = [] if image is None else [image]
-    _, pictures = next(image_batches(files, chosen, image_size or opened.image_size, 1, bad), (None, None))
+    _, pictures = next(image_batches(files, chosen, opened, 1, bad), (None, None))
     if pictures is None:
         raise ValueError("; ".join(bad.messages))
     seen = inspect_model(opened.model, pictures[0].to(opened.device), layer, channels, group)

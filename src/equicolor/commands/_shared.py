@@ -4,12 +4,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+from equicolor.commands import _console as console
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from equicolor.data import ImageSet
+    from equicolor.models import Task
+    from equicolor.trained import Opened
 
 
 @dataclass(frozen=True)
@@ -24,15 +28,15 @@ class DataSet:
     split: str
     shift: str | None
     limit: int | None
-    image_size: int | None
     download: bool
     class_: str | None = None
     only: int | None = None
 
-    def load(self, task: Literal["classification", "segmentation"] = "classification") -> "ImageSet":
-        """The images. Errors speak of options of the command line."""
+    def load(self, opened: "Opened", task: "Task" = "classification") -> "ImageSet":
+        """The images in the size that the network is shown. Errors speak of options of the command line."""
         from equicolor.data import DataNotFoundError, load
 
+        plan = opened.preparation
         some = any(choice is not None for choice in (self.limit, self.class_, self.only))
         try:
             images = load(
@@ -40,7 +44,9 @@ class DataSet:
                 self.root,
                 self.split,
                 self.shift,
-                image_size=self.image_size,
+                seed=opened.seed_of(self.name),
+                image_size=None if plan is None else plan.side,
+                fit=None if plan is None else plan.fit,
                 download=self.download,
                 task=task,
                 in_memory=False if some else None,  # of a large set, only what is asked for is read
@@ -83,13 +89,26 @@ class BadFiles:
 
 
 def image_batches(
-    files: Sequence[str], data: DataSet | None, image_size: int, batch_size: int, bad: BadFiles
+    files: Sequence[str], data: DataSet | None, opened: "Opened", batch_size: int, bad: BadFiles
 ) -> "Iterator[tuple[list[str], Tensor]]":
-    """The images that a command was given in batches, each with its name."""
+    """The images that a command was given in batches, each with its name, in the size that the network is shown."""
+    from equicolor.models import Preparation
     from equicolor.trained import file_batches, find_images, set_batches
 
     if bool(files) == (data is not None):
         raise ValueError("give either images (files, folders, globs) or a data set, --data digits")
     if data is not None:
-        return set_batches(data.load(), batch_size)
-    return file_batches(find_images(files, bad), image_size, batch_size, bad)
+        return set_batches(data.load(opened), batch_size)
+    plan = opened.preparation or Preparation(opened.model.image_size)
+    return file_batches(find_images(files, bad), plan.side, batch_size, bad, plan.fit)
+
+
+def say_what_is_unknown(opened: "Opened") -> None:
+    """A note where the card is too old to say how images were prepared, or which class is which."""
+    if opened.preparation is None:
+        console.note(
+            "Note: the card of this network does not say how images were prepared in training. They are taken as they "
+            "are; --image_size says in which size."
+        )
+    if opened.card.classes is None and opened.card.task == "classification":
+        console.note("Note: the card of this network names no classes. They are matched by their position.")

@@ -51,8 +51,7 @@ def sort(
         class_: one class of the data set alone, by name.
         shift: a colour shift of the data set's images, such as hue:uniform.
         limit: take a random sample of so many images of the data set.
-        image_size: the short side of images is scaled to it and the centre cut out; by default what the network
-            was made for.
+        image_size: show the network images of another size than that of its training.
         reference: which image hues are measured from, counted from 0; by default the first that has a hue.
         feature: what is aligned: the mean of the penultimate feature map over the image, wherever things are in it; or
             the whole map, as in the paper.
@@ -71,11 +70,11 @@ def sort(
     from equicolor._tools.pictures import contact_sheet
     from equicolor.trained import hue_factor, hue_positions, open_model
 
-    opened = open_model(model, device)
+    opened = open_model(model, device, image_size)
     hues = hue_factor(opened.group)
     bad = BadFiles()
-    chosen = DataSet(data, root, split, shift, limit, image_size, download, class_) if data else None
-    batches = image_batches(images, chosen, image_size or opened.image_size, batch_size, bad)
+    chosen = DataSet(data, root, split, shift, limit, download, class_) if data else None
+    batches = image_batches(images, chosen, opened, batch_size, bad)
     names, pictures, features = _gathered(opened, batches, feature, substeps)
     bad.report(len(names))
     positions = hue_positions(torch.cat(features), reference, substeps=substeps)
@@ -108,12 +107,13 @@ def _gathered(
     """The names, the pictures as uint8 and the features of all images, in batches."""
     import torch
 
-    from equicolor.trained import fine_features, layer_features, penultimate_map
+    from equicolor.trained import fine_features, layer_features, penultimate_map, prepared
 
     names, pictures, features = list[str](), list["Tensor"](), list["Tensor"]()
     layer = ""
     assert opened.group is not None
-    for some, batch in batches:
+    for some, loaded in batches:
+        batch = prepared(opened.model, loaded)
         there = batch.to(opened.device)
         layer = layer or penultimate_map(opened.model, there[:1], opened.group)
         feature_map = layer_features(opened.model, layer)

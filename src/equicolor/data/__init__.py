@@ -8,11 +8,11 @@ file in ``sets``, or a :class:`Description` of your own given to :func:`register
 True
 """
 
+from equicolor._tools.images import IMAGE_SUFFIXES, CorruptImageError, Decoding, decode
 from equicolor.data._description import Description, Hub, Raw, Request, Split
 from equicolor.data._download import Remote
-from equicolor.data._errors import CorruptImageError, DataNotFoundError
+from equicolor.data._errors import DataNotFoundError
 from equicolor.data._fingerprint import Fingerprint
-from equicolor.data._images import IMAGE_SUFFIXES, Decoding, decode
 from equicolor.data._imageset import Batch, ImageSet, WholeBatches, collate
 from equicolor.data._load import MEMORY_LIMIT, list_datasets, load
 from equicolor.data._random import key, permutation

@@ -7,8 +7,8 @@ from typing import Literal
 
 from torch import Tensor
 
+from equicolor._tools.images import Decoding, Fit
 from equicolor.data._download import Remote
-from equicolor.data._images import Decoding, Fit
 from equicolor.data._sources import Source
 
 

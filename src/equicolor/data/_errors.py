@@ -1,4 +1,4 @@
-"""What can go wrong with data on disk, as two exceptions."""
+"""What is said where data is missing; what cannot be read is a ``CorruptImageError`` of ``_tools.images``."""
 
 #: How a message ends that tells those who write Python what would fetch the files.
 BY_CALL = "; load(..., download=True) fetches them."
@@ -10,7 +10,3 @@ class DataNotFoundError(FileNotFoundError):
     def without_code(self) -> str:
         """The message for those who type commands."""
         return str(self).replace(BY_CALL, ".")
-
-
-class CorruptImageError(ValueError):
-    """A file that should hold an image cannot be read. The message names it."""

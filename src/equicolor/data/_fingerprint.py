@@ -69,13 +69,13 @@ class Fingerprint:
             kinds["sizes or contents"] = self.contents == now.contents
             same = [kind for kind, equal in kinds.items() if equal]
             other = [kind for kind, equal in kinds.items() if not equal]
-            found.append(f"as many images and the same {_listed(['classes', *same])}, but other {_listed(other)}")
+            found.append(f"as many images and the same {listed(['classes', *same])}, but other {listed(other)}")
         return "; ".join(found)
 
     def _renamed(self, now: "Fingerprint") -> str:
         both = set(self.classes) & set(now.classes)
         gone, new = ([repr(name) for name in one.classes if name not in both] for one in (self, now))
-        parts = [f"{word} {_listed(names)}" for word, names in (("without", gone), ("with", new)) if names]
+        parts = [f"{word} {listed(names)}" for word, names in (("without", gone), ("with", new)) if names]
         return " and ".join(parts) or "in another order"
 
 
@@ -84,7 +84,7 @@ def sha256(parts: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """A list of words that stays short."""
     shown = list(names) if len(names) <= 5 else [*names[:5], f"{len(names) - 5:,} more"]
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))

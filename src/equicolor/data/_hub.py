@@ -5,10 +5,10 @@ from typing import Any
 
 import torch
 
+from equicolor._tools.images import Decoding
 from equicolor._tools.optional import require
 from equicolor.data._description import Description, Hub, Raw
 from equicolor.data._errors import DataNotFoundError
-from equicolor.data._images import Decoding
 from equicolor.data._sources import Table
 
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from equicolor.data._errors import CorruptImageError
-from equicolor.data._fingerprint import Fingerprint, sha256
+from equicolor._tools.images import CorruptImageError, Fit
+from equicolor.data._fingerprint import Fingerprint, listed, sha256
 from equicolor.data._random import permutation
 from equicolor.data._sources import Encoded, Held, Source, hold, numbers, spread
 from equicolor.data.shift import Shift
@@ -40,6 +40,7 @@ class ImageSet(Dataset[Batch]):
         classes: their names, in the order of the labels.
         task: ``"classification"``: targets are labels; ``"segmentation"``: targets are masks of foreground, 0 or 1.
         grey: the images have no colour of their own.
+        fit: how those of other shapes were fitted into the square.
         shift: the colour shift applied to every batch.
         seed: what its draws depend on, beside the image's row in the original files.
         as_bytes: batches hold images as they are stored, uint8.
@@ -56,6 +57,7 @@ class ImageSet(Dataset[Batch]):
     classes: tuple[str, ...]
     task: Task = "classification"
     grey: bool = False
+    fit: Fit = "crop"
     shift: Shift | None = None
     seed: int = 0
     as_bytes: bool = False
@@ -176,6 +178,31 @@ class ImageSet(Dataset[Batch]):
         return DataLoader(WholeBatches(self), batch_size, collate_fn=collate, **arguments)
 
     # ---------------------------------------------------------------------------------------------- derived sets
+
+    def with_classes(self, classes: Sequence[str]) -> "ImageSet":
+        """The same images, their classes numbered as in ``classes``: matched by name, never by position.
+
+        The set may have fewer of them, in any order.
+
+        Raises:
+            ValueError: there are images of other classes, which are named; or two of one name.
+        """
+        names = tuple(classes)
+        if names == self.classes:
+            return self
+        for those in (names, self.classes):
+            twice = {repr(name) for name in those if those.count(name) > 1}
+            if twice:
+                raise ValueError(f"classes are matched by name, and several are called {', '.join(sorted(twice))}")
+        there = [self.classes[label] for label in torch.unique(self.labels).tolist()]
+        strangers = [repr(name) for name in there if name not in names]
+        if strangers:
+            raise ValueError(
+                f"{self.name} {self.split} has images of {listed(strangers)}, which is none of the {len(names):,} "
+                f"classes expected: {listed([repr(name) for name in names])}. Rename or leave out what is another class"
+            )
+        numbers = torch.tensor([names.index(name) if name in names else -1 for name in self.classes], dtype=torch.long)
+        return replace(self, labels=numbers[self.labels], classes=names)
 
     def with_shift(self, shift: str | Shift | None) -> "ImageSet":
         """The same images under another shift (or none), for evaluation curves. Pixels are shared, not copied."""

@@ -8,16 +8,16 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
+from equicolor._tools.images import Decoding, Fit, OnError
 from equicolor.data._description import Description, Raw, Request, Split
 from equicolor.data._download import fetch
 from equicolor.data._errors import BY_CALL, DataNotFoundError
 from equicolor.data._hub import from_hub, from_parquet, parquet_files
-from equicolor.data._images import Decoding, Fit, OnError
 from equicolor.data._imageset import ImageSet
 from equicolor.data._random import permutation
 from equicolor.data._registry import DATASETS
 from equicolor.data._sources import Encoded, Held, Resized
-from equicolor.data.sets.folder import split_folders
+from equicolor.data.sets.folder import split_folders, usual_size
 from equicolor.data.shift import Shift
 from equicolor.models import Task
 
@@ -64,7 +64,8 @@ def load(
         shift: a colour shift, such as ``"hue:90"``; see :mod:`equicolor.data.shift`. A split that is under a shift of
             its own, as those of ``hue_shift_mnist``, is moved by it first.
         seed: decides how seeded splits are cut, and what each image draws from a shift.
-        image_size: height and width; by default the set's own.
+        image_size: height and width; by default the set's own: for ``"folder"`` the median of the short sides of its
+            files, 256 at the most.
         task: ``"segmentation"`` for masks instead of labels, where the set has them (caltech101, the shapes).
         fit: how images of other shapes are fitted into the square: ``"crop"`` or ``"stretch"``. Masks and their images
             are stretched unless told otherwise, as in the paper.
@@ -91,9 +92,10 @@ def load(
     masks = _wants_masks(description, task)
     if image_size is not None and (not isinstance(image_size, int) or image_size < 1):
         raise ValueError(f"image_size must be a positive number of pixels, for height and width, got {image_size!r}")
-    size = image_size or (description.segmentation_size if masks else None) or description.image_size
-    how = Decoding(size, fit or ("stretch" if masks else description.fit), on_error)
     home = data_root(description, root)
+    own = usual_size(home) if name == "folder" and image_size is None else description.image_size
+    size = image_size or (description.segmentation_size if masks else None) or own
+    how = Decoding(size, fit or ("stretch" if masks else description.fit), on_error)
     if name == "folder" and split_folders(home):
         cut = Split(split)  # cut by the user already
     request = Request(home, cut.part, how, seed, dict(cut.drawn), masks)
@@ -117,6 +119,7 @@ def load(
         classes=raw.classes,
         task=task,
         grey=description.grey,
+        fit=how.fit,
         shift=moved,
         seed=seed,
         as_bytes=as_bytes,

@@ -15,9 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from equicolor._tools.images import CorruptImageError, Decoding, decode, resized
 from equicolor._tools.optional import require
-from equicolor.data._errors import CorruptImageError
-from equicolor.data._images import Decoding, decode, resized
 
 #: Rows that a thread reads before the next takes over.
 _ROWS_AT_ONCE = 256

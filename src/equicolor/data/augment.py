@@ -1,12 +1,15 @@
 """Augmentation of whole batches on their device, each sample with its own draw, reproducible from (seed, step).
 
 A pipeline is named by its steps, or by presets of steps, joined by ``+``: ``"cifar"``, ``"photo+resnet-aug"``,
-``"crop+flip+gray"``. Resized crops, colour jitter and greys are kornia's. Shifted crops and flips only move whole
+``"crop+flip+gray"``. Resized crops and colour jitter are kornia's. Shifted crops and flips only move whole
 pixels, which indexing does two to four times faster; jitter of one colour move alone (``hue-jitter``, ``temp-jitter``)
 is this library's own shift, and there is one for every factor that is registered, a user's own among them.
 
 Draws do not depend on any generator's past: step number s of seed k draws the same in every run. So a run that is
 resumed at step s goes on exactly as if it had not stopped, and nothing has to be saved.
+
+What a pipeline does without drawing, in training and in testing alike, is no augmentation: it is the *preparation* of
+images, which the network is saved with.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,6 +24,7 @@ from equicolor import color
 from equicolor._tools.optional import require
 from equicolor.data._random import key
 from equicolor.groups import Factor, registered_factors
+from equicolor.models import Preparation, grey
 
 Operation: TypeAlias = Callable[[Tensor], Tensor]
 
@@ -45,15 +49,18 @@ PRESETS: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Steps that make images of another size of those they are given.
+BRING_TO_SIZE = frozenset({"resized-crop", "centre-crop"})
+
+
 @dataclass(frozen=True)
 class Step:
-    """One step: what it does in training and in testing.
+    """One step of training.
 
     A ``geometric`` step moves pixels, and with them masks. One that ``copies`` makes no new values: it takes bytes too.
     """
 
-    training: Operation | None
-    testing: Operation | None = None
+    operation: Operation
     geometric: bool = False
     copies: bool = False
 
@@ -61,14 +68,14 @@ class Step:
 class Augment(nn.Module):
     """Random changes to batches of RGB images in [0, 1], which stay RGB in [0, 1]: normalising is the model's.
 
-    In training mode (``.train()``, the default) every step applies. In evaluation mode only those that testing shares:
-    images are brought to size by a resize and a centre crop, and grey stays grey.
+    In training mode (``.train()``, the default) every step applies. In evaluation mode only the ``preparation``, which
+    testing shares: images are brought to size by a resize and a centre crop, and grey stays grey.
 
     Args:
         pipeline: steps and presets joined by ``+``. Steps: ``crop`` (random, after padding by an eighth with black),
             ``flip``, ``resized-crop``, ``centre-crop``, ``colour-jitter``, ``gray``, and for each registered factor
             ``hue-jitter``, ``sat-jitter``, ``temp-jitter``, …: its moves drawn evenly from ± its ``reach``. The name of
-            the quantity will do, too: ``saturation-jitter``.
+            the quantity will do, too: ``saturation-jitter``. ``grey`` is ``gray``.
         image_size: height and width of the result.
         seed: what all draws depend on, together with the step number.
         rank: of this process, where several train one model: each draws for itself.
@@ -79,7 +86,11 @@ class Augment(nn.Module):
         if image_size < 1:
             raise ValueError(f"image_size must be a positive number of pixels, got {image_size}")
         self.pipeline, self.image_size, self.seed, self.rank = pipeline, image_size, seed, rank
-        self._steps = [_step(name)(image_size) for name in steps_of(pipeline)]
+        steps = steps_of(pipeline)
+        self._steps = [_step(name)(image_size) for name in steps]
+        self.preparation = Preparation(
+            image_size, crop=_uncut(image_size) if set(steps) & BRING_TO_SIZE else None, grey="gray" in steps
+        )
 
     def forward(self, images: Tensor, step: int = 0, masks: Tensor | None = None) -> Any:
         """``images`` ``(B, 3, H, W)`` augmented by the draws of this step; with ``masks`` ``(B, H, W)``, both.
@@ -88,6 +99,8 @@ class Augment(nn.Module):
         """
         if images.dim() != 4 or images.shape[1] != 3:
             raise ValueError(f"expected a batch of RGB images (B, 3, H, W), got shape {tuple(images.shape)}")
+        if not self.training:
+            return self.preparation.finish(images) if masks is None else self.preparation.finish(images, masks)
         with _drawing(self.seed, self.rank, step):
             if masks is None:
                 return _floats(self._run(images))
@@ -98,17 +111,14 @@ class Augment(nn.Module):
     def _run(self, layers: Tensor) -> Tensor:
         """All steps, to RGB ``(B, 3, H, W)``, or to RGB and a mask ``(B, 4, H, W)``. Bytes stay so while they can."""
         for step in self._steps:
-            operation = step.training if self.training else step.testing
-            if operation is None:
-                continue
             if step.copies:
-                layers = operation(layers)
+                layers = step.operation(layers)
                 continue
             layers = _floats(layers)
             if step.geometric or layers.shape[1] == 3:
-                layers = operation(layers).clamp(0, 1)  # resampling and jitter overshoot
+                layers = step.operation(layers).clamp(0, 1)  # resampling and jitter overshoot
             else:
-                layers = torch.cat([operation(layers[:, :3]).clamp(0, 1), layers[:, 3:]], dim=1)
+                layers = torch.cat([step.operation(layers[:, :3]).clamp(0, 1), layers[:, 3:]], dim=1)
         return layers
 
     def extra_repr(self) -> str:
@@ -123,13 +133,17 @@ def steps_of(pipeline: str) -> tuple[str, ...]:
     ('crop', 'flip', 'gray')
     """
     steps: list[str] = []
-    for part in pipeline.split("+"):
+    for part in pipeline.replace("grey", "gray").split("+"):
         if part not in PRESETS and part not in (*_STEPS, *_jittered()):
             raise ValueError(
                 f"unknown augmentation {part!r} in {pipeline!r}: expected presets ({', '.join(PRESETS)}) or steps "
                 f"({', '.join([*_STEPS, *_jittered()])}), joined by '+'"
             )
         steps += PRESETS.get(part, (part,))
+    if sum(step in BRING_TO_SIZE for step in steps) > 1:
+        raise ValueError(
+            f"{pipeline!r} brings images to size twice: it may have one of {', '.join(sorted(BRING_TO_SIZE))}"
+        )
     return tuple(steps)
 
 
@@ -181,26 +195,16 @@ def _flip(size: int) -> Step:
 
 def _resized_crop(size: int) -> Step:
     random = _kornia().RandomResizedCrop((size, size), scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3))
-    return Step(random, _resize_and_centre(size), geometric=True)
+    return Step(random, geometric=True)
 
 
 def _centre_crop(size: int) -> Step:
-    return Step(_resize_and_centre(size), _resize_and_centre(size), geometric=True)
+    return Step(Preparation(size, crop=_uncut(size)).finish, geometric=True)
 
 
-def _resize_and_centre(size: int) -> Operation:
-    """The short side resized to 8/7 of ``size`` (256 for 224), then the centre cut out."""
-    short = round(size * 8 / 7)
-
-    def apply(images: Tensor) -> Tensor:
-        height, width = images.shape[-2:]
-        if min(height, width) != short:
-            scaled = [max(short, round(side * short / min(height, width))) for side in (height, width)]
-            images = nn.functional.interpolate(images, scaled, mode="bilinear", antialias=True)
-        top, left = ((side - size) // 2 for side in images.shape[-2:])
-        return images[..., top : top + size, left : left + size]
-
-    return apply
+def _uncut(size: int) -> int:
+    """The side of images of which the centre is cut out in testing: 256 for 224."""
+    return round(size * 8 / 7)
 
 
 def _step(name: str) -> Callable[[int], Step]:
@@ -236,8 +240,7 @@ def _colour_jitter(size: int) -> Step:
 
 
 def _gray(size: int) -> Step:
-    gray = _kornia().RandomGrayscale(p=1.0)
-    return Step(gray, gray)
+    return Step(grey)
 
 
 _STEPS: dict[str, Callable[[int], Step]] = {

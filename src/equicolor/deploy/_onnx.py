@@ -11,26 +11,37 @@ from equicolor._tools.files import complete_files
 from equicolor._tools.optional import require
 from equicolor._tools.wrapped import unwrapped
 from equicolor.deploy._optimize import copied, optimize_for_inference
+from equicolor.files import card_of
 from equicolor.nn import Lift
 
+#: Under this name the metadata of a file have the card of the network, in JSON.
+CARD_KEY = "equicolor.card"
 
-def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int | tuple[int, int]) -> Path:
+
+def export_onnx(
+    model: nn.Module, path: str | os.PathLike[str], image_size: int | tuple[int, int] | None = None
+) -> Path:
     """Writes ``model`` as an ONNX file, the lift inside, for images of this size in batches of any.
 
     The file takes one input ``images``, float32 RGB in [0, 1] ``(batch, 3, H, W)``, and gives one output ``logits``. It
     computes in float32, whatever the precision of the model. The filters of each convolution are a constant of its own,
     as ``onnxruntime.quantization`` expects. The file appears under its name only when it is complete; more than 1.5 GB
-    of weights go into a second one beside it, ``*.onnx.data``.
+    of weights go into a second one beside it, ``*.onnx.data``. Its metadata have the card of the network, in JSON,
+    under ``equicolor.card``: the classes, and how images are to be prepared, see :class:`equicolor.files.Card`.
 
     Args:
         model: any network; it is exported as :func:`optimize_for_inference` makes it, and left as it is.
         path: where to; conventionally ``*.onnx``.
-        image_size: the height and width, one number for both.
+        image_size: the height and width, one number for both; by default those of ``model.preparation``.
 
     Raises:
-        ValueError: the network works on one number of images only.
+        ValueError: the network works on one number of images only, or nobody says of which size.
     """
     require("onnxscript", "exporting to ONNX", install="equicolor[onnx]")
+    card = card_of(model)
+    image_size = image_size or card.image_size
+    if image_size is None:
+        raise ValueError("export_onnx takes an image_size: this network does not say which images it was trained on")
     height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
     path = Path(path)
     # Before norms are folded and filters transformed: that is then done in float32 too.
@@ -59,6 +70,7 @@ def export_onnx(model: nn.Module, path: str | os.PathLike[str], image_size: int 
             'torch.export.export(model, (images,), dynamic_shapes=({0: torch.export.Dim("batch")},))'
         )
     _compute_constants(program.model)
+    program.model.metadata_props[CARD_KEY] = card.to_json()
     with complete_files(path.parent, last=path.name) as files:  # the weights first, where they are apart
         program.save(files / path.name, external_data=False)
     return path

@@ -1,5 +1,6 @@
 """Pictures that several experiments share."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -32,13 +33,22 @@ def bars(
             yerr=[100 * error.deviation for error in errors],
             label=name,
         )
-    axes.set_xticks(range(len(rows)), [row.marked.replace(", ", "\n") for row in rows])
+    axes.set_xticks(range(len(rows)), [_in_lines(row.marked) for row in rows])
     axes.set(ylabel=f"{metric.replace('_', ' ')} in %")
     if any(row.reduced for row in rows):
         axes.set_xlabel("* reduced: see the table")
     axes.legend(title="trained/tested on")
     axes.grid(axis="y", alpha=0.3)
     return figure
+
+
+def _in_lines(label: str) -> str:
+    """A label below its bars: one line for each part, none too long.
+
+    >>> _in_lines("canonical light and exposure, jitter")
+    'canonical light\\nand exposure\\njitter'
+    """
+    return "\n".join(textwrap.fill(part, 16) for part in label.split(", "))
 
 
 def curves(

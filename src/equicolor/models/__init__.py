@@ -10,6 +10,7 @@ import pkgutil
 from equicolor.models._canonical import Canonicalized, CanonicalizedModel, canonicalize
 from equicolor.models._kit import Channels, Kit, Width, make_kit
 from equicolor.models._model import Model, Task
+from equicolor.models._preparation import Images, Preparation, grey
 from equicolor.models._registry import create_model, list_models, register_model
 from equicolor.models._resnet import ResNet
 from equicolor.models._segmenter import Segmenter
@@ -20,14 +21,17 @@ __all__ = [
     "Canonicalized",
     "CanonicalizedModel",
     "Channels",
+    "Images",
     "Kit",
     "Model",
+    "Preparation",
     "ResNet",
     "Segmenter",
     "Task",
     "Width",
     "canonicalize",
     "create_model",
+    "grey",
     "list_models",
     "make_kit",
     "register_model",

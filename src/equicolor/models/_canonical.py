@@ -37,7 +37,7 @@ class CanonicalizedModel(Canonicalized, Model):
 
     def __init__(self, network: Model, canonicalizer: Canonicalizer) -> None:
         super().__init__(network, canonicalizer)
-        self.group, self.image_size = network.group, network.image_size
+        self.group, self.image_size, self.preparation = network.group, network.image_size, network.preparation
         self.task = network.task  # type: ignore[misc]  # the network's own
         self.config = {**network.config, "canonicalize": canonicalizer.config}
 

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from equicolor.groups import Group
 from equicolor.models._kit import Kit
+from equicolor.models._preparation import Images, Preparation
 
 #: What the logits are of: each image, or each of its pixels.
 Task: TypeAlias = Literal["classification", "segmentation"]
@@ -23,6 +24,7 @@ class Model(nn.Module):
         task: what it is for. Logits are ``(B, classes)``; of a segmentation ``(B, classes, H, W)``.
         shrinks: whether its layers follow a window that shrinks, see ``window`` of :func:`create_model`.
         image_size: the height and width of the images it was made for. It may take others.
+        preparation: how its images are prepared, where it was trained or read from a file; None where nothing is known.
         group: what it is equivariant to; None for a conventional network, ``Hue(n)`` for CEConv.
         config: what made it, fit for JSON: ``create_model(**model.config)`` builds the same network anew.
         head: what follows :meth:`features`: the pooling over the group, and whatever stands behind it.
@@ -31,6 +33,7 @@ class Model(nn.Module):
     task: ClassVar[Task] = "classification"
     shrinks: ClassVar[bool] = False
     image_size: int = 32
+    preparation: Preparation | None = None
     group: Group | None
     config: dict[str, Any]
     head: nn.Module
@@ -55,6 +58,19 @@ class Model(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         logits: Tensor = self.head(self.features(images))
         return logits
+
+    def preprocess(self, images: Images) -> Tensor:
+        """Images as this network is to see them: those of its training, or of the size it was made for.
+
+        Args:
+            images: the path of a file; an image of PIL's or an array ``(H, W, 3)``; a tensor ``(C, H, W)`` or ``(B, C,
+                H, W)``, uint8 or in [0, 1]; or a list of any of these.
+
+        Returns:
+            A batch on the device of the network, in [0, 1], ``(B, C, S, S)``.
+        """
+        prepare = self.preparation or Preparation(self.image_size)
+        return prepare(images).to(next(self.parameters()).device)
 
     @property
     def num_parameters(self) -> int:

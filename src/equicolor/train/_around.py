@@ -25,7 +25,7 @@ def described(around: str) -> dict[str, Any]:
     Raises:
         ValueError: its card does not say how to build it, or it is behind a canonicaliser already.
     """
-    architecture = read_card(saved_network(around)).get("architecture")
+    architecture = read_card(saved_network(around)).architecture
     if architecture is None:
         raise ValueError(
             f"the card of {around} names no network of create_model, so a run cannot build it. Put a canonicaliser in "
@@ -57,7 +57,7 @@ def take_over(network: Model, around: str, classes: Sequence[str] | None) -> Non
             f"the network in {around} is another than the recipe's, by {differ}: leave model, group and model_options "
             "to its card"
         )
-    known = read_card(folder).get("classes")
+    known = read_card(folder).classes
     if known and classes is not None and list(known) != list(classes):
         raise ValueError(
             f"the network in {around} tells {', '.join(known)} apart, and the images are of {', '.join(classes)}: its "

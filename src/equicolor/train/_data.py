@@ -80,7 +80,8 @@ class ImageData:
     def __init__(self, recipe: Recipe, rank: int = 0, world: int = 1) -> None:
         self.recipe, self.rank, self.world = recipe, rank, world
         self.train = self._load(recipe.train_split, recipe.train_size)
-        self.tests = {split: self._load(split, recipe.test_size) for split in recipe.test_splits}
+        classes = self.train.classes
+        self.tests = {s: self._load(s, recipe.test_size).with_classes(classes) for s in recipe.test_splits}
         if len(self.train) < recipe.batch_size:
             raise TrainingError(
                 f"{recipe.data} {recipe.train_split} has {len(self.train):,} images, fewer than a batch of "

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -10,8 +11,8 @@ from equicolor.files import save_pretrained
 from equicolor.train._checkpoints import Checkpoints, disk_trouble, resume_command
 from equicolor.train._data import ImageData
 from equicolor.train._errors import TrainingError
-from equicolor.train._learner import new_model
-from equicolor.train._recipe import Recipe
+from equicolor.train._learner import new_model, prepared_as
+from equicolor.train._recipe import FORMAT, Recipe
 from equicolor.train._run import MODEL, RESULTS
 
 
@@ -41,8 +42,25 @@ def export(recipe: Recipe, data: ImageData, checkpoints: Checkpoints, folder: Pa
         "images_per_second": round(state["step"] * recipe.batch_size / max(state["seconds"], 1e-9), 1),
         "results": state["results"],
     }
+    model.preparation = prepared_as(recipe, data.train)
+    about = {"name": recipe.data, "split": recipe.train_split, "images": len(data.train)}
     try:
-        save_pretrained(model, folder / MODEL, classes)
+        save_pretrained(
+            model,
+            folder / MODEL,
+            classes,
+            data={**about, "fingerprint": data.train.fingerprint().digest},
+            recipe=_published(recipe),
+            metrics=state["results"],
+        )
         write_text(folder / RESULTS, json.dumps(summary, indent=2) + "\n", durable=True)
     except OSError as error:
         raise disk_trouble(error, folder, "write the trained model into") from error
+
+
+def _published(recipe: Recipe) -> dict[str, Any]:
+    """The recipe without the folders of this machine."""
+    values = {"format": FORMAT, **recipe.to_dict()}
+    here = ("root", "cache")
+    around = None if recipe.around is None else Path(recipe.around).name
+    return values | {"data_options": {k: v for k, v in recipe.data_options.items() if k not in here}, "around": around}

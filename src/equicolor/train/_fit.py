@@ -221,7 +221,8 @@ class _Session:
         started = window = time.perf_counter()
         earlier = self.seconds
         self.model.train()
-        with asked_to_stop() as stop, Bar(steps, self.step, self.first and not self.quiet) as self.bar:
+        with asked_to_stop() as stop, self._new_bar() as self.bar:
+            self.bar.say(f"training on {self.data.train!r}")
             while self.step < steps:
                 losses.append(self._one_step(parts))
                 self.step += 1
@@ -246,6 +247,10 @@ class _Session:
                         f"{resume_command(self.folder)}"
                     )
                 window = time.perf_counter()
+
+    def _new_bar(self) -> Bar:
+        shown = self.first and not self.quiet
+        return Bar(self.data.steps, self.step, shown, self.data.steps_per_epoch)
 
     def _one_step(self, parts: Iterator[Any]) -> Tensor:
         """One step of the optimiser; the mean loss of this process's share of the batch."""

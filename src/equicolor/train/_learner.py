@@ -1,6 +1,7 @@
 """A network in training: what its logits are held against, how its errors are counted, which optimiser moves it."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from torchmetrics.classification import BinaryAccuracy, BinaryAUROC, BinaryJacca
 from torchmetrics.utilities.data import dim_zero_cat
 
 from equicolor.data import Augment, Batch, ImageSet
-from equicolor.models import CanonicalizedModel, Model, create_model
+from equicolor.models import CanonicalizedModel, Model, Preparation, create_model
 from equicolor.nn import Canonicalizer
 from equicolor.train._canonical import moved_at_random
 from equicolor.train._recipe import Recipe
@@ -84,15 +85,16 @@ class Learner(nn.Module):
             images, targets = self.augment(images, draw, masks=targets)
             logits = self._logits(images)[:, 0]
             loss = F.binary_cross_entropy_with_logits(logits, targets.to(logits.dtype))
+            said = (logits > 0).int()  # torchmetrics would take logits that all are in [0, 1] for probabilities
         else:
             images = self.augment(images, draw)
-            logits = self._logits(images)
+            logits = said = self._logits(images)
             loss = F.cross_entropy(logits, targets)
         for name, metric in self._counted(place).items():
             if name == "loss":
                 metric.update(loss.detach(), len(images))
             else:
-                metric.update(logits.detach(), targets)
+                metric.update(said.detach(), targets)
         return loss
 
     def _logits(self, images: Tensor) -> Tensor:
@@ -206,6 +208,12 @@ def new_model(recipe: Recipe, train: ImageSet) -> Model:
         # Around the network, so that its weights are those that it has without.
         canonicalizer = Canonicalizer(recipe.canonicalize, **recipe.canonicalize_options)
         return CanonicalizedModel(model, canonicalizer)
+
+
+def prepared_as(recipe: Recipe, train: ImageSet) -> Preparation:
+    """What a recipe does to every image, in training and in testing: what the network is saved with."""
+    plan = Augment(recipe.augment, recipe.input_size or train.image_size).preparation
+    return replace(plan, resize=train.image_size, fit=train.fit)
 
 
 def new_optimizer(recipe: Recipe, model: nn.Module) -> torch.optim.Optimizer:

@@ -1,5 +1,6 @@
 """What a person sees of a run: a bar with loss, error, images/s and the time left, and a table at the end."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -10,11 +11,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from equicolor._tools.tables import Table, show_table
 
+#: So many steps say how long an epoch takes.
+_TIMED = 5
+
 
 class Bar:
     """The progress of a run; on a terminal a bar, elsewhere a line for each evaluation."""
 
-    def __init__(self, steps: int, start: int, shown: bool) -> None:
+    def __init__(self, steps: int, start: int, shown: bool, steps_per_epoch: int) -> None:
+        self._steps_per_epoch, self._done, self._since = steps_per_epoch, 0, 0.0
         self._console = Console(stderr=True, quiet=not shown)
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -40,7 +45,14 @@ class Bar:
         self._bar.stop()
 
     def step(self) -> None:
+        """One more is done. After a few, which are more than the slow first one, says how long an epoch will take."""
         self._bar.advance(self._task)
+        self._done += 1
+        if self._done == 1:
+            self._since = time.perf_counter()
+        elif self._done == _TIMED + 1:
+            seconds = (time.perf_counter() - self._since) / _TIMED * self._steps_per_epoch
+            self.say(f"an epoch of {self._steps_per_epoch:,} steps will take about {max(seconds, 1):,.0f} s")
 
     def doing(self, what: str) -> None:
         self._bar.update(self._task, description=what)

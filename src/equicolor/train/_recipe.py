@@ -16,12 +16,17 @@ import yaml  # type: ignore[import-untyped]
 
 import equicolor
 from equicolor.data import list_datasets
-from equicolor.data.augment import steps_of
+from equicolor.data.augment import BRING_TO_SIZE, steps_of
 from equicolor.models import Task, list_models
 from equicolor.nn import Canonicalizer
 from equicolor.train._around import described
 
 Precision = Literal["32-true", "16-mixed", "bf16-mixed", "64-true"]
+
+#: Of the recipes that are written; one that does not say its format is of the first.
+FORMAT = 1
+#: Fields that were renamed: old → new. Entries stay, so that old recipes do: see CONTRIBUTING.
+_RENAMED: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ class Recipe:
             _known(f"split of {self.data}", split, list_datasets()[self.data])
         for logger in self.loggers:
             _known("logger", logger, ("csv", "tensorboard", "wandb", "mlflow", "comet", "neptune"))
-        resizing = {"resized-crop", "centre-crop"} & set(steps_of(self.augment))
+        resizing = BRING_TO_SIZE & set(steps_of(self.augment))
         if self.input_size is not None and not resizing:
             raise ValueError(
                 f"input_size is for pipelines that bring images to size, such as 'photo'; {self.augment!r} does not: "
@@ -197,7 +202,7 @@ class Recipe:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
         """The recipe with these fields; dotted names stand for single options, as in :meth:`load`."""
-        values = _changed({}, values)
+        values = _renewed(_changed({}, values))
         if (learns := values.pop("canonicalizer_learns", None)) is not None:  # as it was called before
             values.setdefault("canonicalizer_training", "together" if learns in (True, "true") else "first")
         if values.get("around") and "model" not in values:
@@ -216,7 +221,8 @@ class Recipe:
 
     def to_yaml(self) -> str:
         """All fields as YAML; :meth:`load` reads it back."""
-        return str(yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True))
+        values = {"format": FORMAT, **self.to_dict()}
+        return str(yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
 
     def replace(self, **changes: Any) -> "Recipe":
         """The same recipe with some fields changed; a nested option by its dotted name in a dict."""
@@ -258,6 +264,19 @@ def _paper_recipes() -> dict[str, Path]:
         if folder.is_dir():
             return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
     return {}
+
+
+def _renewed(values: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a recipe of this format or an earlier one, under their names of now."""
+    written = values.pop("format", 1)
+    if not isinstance(written, int) or not 1 <= written <= FORMAT:
+        raise ValueError(
+            f"the recipe is of format {written!r}, this version reads formats up to {FORMAT}: upgrade equicolor"
+        )
+    twice = [f"{old} and {new}" for old, new in _RENAMED.items() if old in values and new in values]
+    if twice:
+        raise ValueError(f"a recipe has {twice[0]}, which are names of one field: keep the second")
+    return {_RENAMED.get(name, name): value for name, value in values.items()}
 
 
 def _changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

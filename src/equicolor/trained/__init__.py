@@ -17,7 +17,8 @@ from equicolor.trained._inspect import Inspection, inspect_model
 from equicolor.trained._logits import class_probabilities
 from equicolor.trained._open import Opened, open_model
 from equicolor.trained._plots import plot_canonical, plot_curve, plot_inspection
-from equicolor.trained._predict import Prediction, file_batches, find_images, predict, set_batches
+from equicolor.trained._predict import Prediction, class_names, file_batches, find_images, predict, set_batches
+from equicolor.trained._prepared import prepared
 from equicolor.trained._sort import (
     HuePositions,
     fine_features,
@@ -38,6 +39,7 @@ __all__ = [
     "Prediction",
     "Quantity",
     "canonical_curves",
+    "class_names",
     "class_probabilities",
     "default_shifts",
     "evaluate",
@@ -56,5 +58,6 @@ __all__ = [
     "plot_curve",
     "plot_inspection",
     "predict",
+    "prepared",
     "set_batches",
 ]

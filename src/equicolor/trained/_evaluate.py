@@ -18,6 +18,7 @@ from equicolor.deploy import optimize_for_inference
 from equicolor.groups import argument_names, factor_kind
 from equicolor.models import Model
 from equicolor.trained._logits import class_probabilities
+from equicolor.trained._prepared import by_name, prepared_batch
 
 #: What is shifted, by the prefix of its factor.
 Quantity: TypeAlias = str
@@ -101,12 +102,14 @@ def evaluate(model: nn.Module, images: ImageSet, batch_size: int = 256, advance:
     Args:
         model: from RGB images to logits, ``(B, classes)`` or, for segmentation, ``(B, classes, H, W)``. A single logit
             tells two classes apart, and speaks for the second.
-        images: a labelled set, see :func:`equicolor.data.load`.
+        images: a labelled set, see :func:`equicolor.data.load`. They are prepared as ``model.preparation`` says, and
+            classes are matched by name, where the network has a card: it may have been trained on more, or in another
+            order.
         batch_size: how many images at once.
         advance: is told of each batch how many images it had, for a progress bar.
     """
-    _check_classes(model, images)
-    return _evaluate(optimize_for_inference(model), images, batch_size, advance)
+    images = _checked(model, images)
+    return _evaluate(model, optimize_for_inference(model), images, batch_size, advance)
 
 
 def evaluate_curve(
@@ -126,7 +129,7 @@ def evaluate_curve(
         action: by which it is shifted, where there are two; by default as data sets are, which for saturation and
             luminance is the paper's, ``"clamp"``.
     """
-    _check_classes(model, images)
+    images = _checked(model, images)
     shifts = default_shifts(quantity) if shifts is None else shifts
     ready = optimize_for_inference(model)
     own = () if images.shift is None else images.shift.moves
@@ -134,7 +137,7 @@ def evaluate_curve(
     suffix = f":{action}" if action and "action" in argument_names(factor_kind(quantity)) else ""
     for amount in shifts:
         moves = own + Shift.parse(f"{quantity}:{amount:.12g}{suffix}").moves
-        curve[amount] = _evaluate(ready, images.with_shift(Shift(moves)), batch_size, advance)
+        curve[amount] = _evaluate(model, ready, images.with_shift(Shift(moves)), batch_size, advance)
     return curve
 
 
@@ -152,11 +155,14 @@ def default_shifts(quantity: Quantity) -> list[float]:
 
 
 @torch.inference_mode()
-def _evaluate(ready: nn.Module, images: ImageSet, batch_size: int, advance: Advance | None) -> Evaluation:
+def _evaluate(
+    model: nn.Module, ready: nn.Module, images: ImageSet, batch_size: int, advance: Advance | None
+) -> Evaluation:
     device = next(ready.parameters()).device
     classes = images.classes if images.task == "classification" else ("background", "foreground")
     evaluation = Evaluation.empty(classes)
     for batch in images.batches(batch_size):
+        batch = prepared_batch(model, batch)
         probabilities = class_probabilities(ready(batch.images.to(device)))
         evaluation = evaluation.add(probabilities, batch.targets.flatten())
         if advance:
@@ -164,17 +170,20 @@ def _evaluate(ready: nn.Module, images: ImageSet, batch_size: int, advance: Adva
     return evaluation
 
 
-def _check_classes(model: nn.Module, images: ImageSet) -> None:
+def _checked(model: nn.Module, images: ImageSet) -> ImageSet:
+    """The images with their classes numbered as the logits are."""
     if not len(images):
         raise ValueError(f"{images.name} {images.split} holds no images to evaluate on")
     network = unwrapped(model)
     if not isinstance(network, Model):
-        return
+        return by_name(model, images)
     if network.task != images.task:
         raise ValueError(f"{network.config['name']} cannot be evaluated on a set loaded for {images.task}")
+    images = by_name(model, images)
     told_apart = max(2, network.config["num_classes"])  # a single logit is two classes
     if images.task == "classification" and told_apart != images.num_classes:
         raise ValueError(
             f"the model tells {told_apart} classes apart, {images.name} has {images.num_classes}: it was trained on "
             "another set"
         )
+    return images

@@ -10,6 +10,7 @@ from equicolor.groups import group as as_group
 from equicolor.measure import equivariance_error, evaluating, layer_outputs
 from equicolor.nn import Canonicalizer
 from equicolor.trained._canonical import CanonicalCurve, canonical_curves
+from equicolor.trained._prepared import prepared
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ def inspect_model(
     Args:
         model: a network on a group, or a conventional one: its layers know no group, so it is shown what they make of
             the moved images, and the error is that of invariance.
-        image: RGB, uint8 or in [0, 1], ``(3, H, W)``.
+        image: RGB, uint8 or in [0, 1], ``(3, H, W)``; it is prepared as ``model.preparation`` says.
         layer: whose maps to show, by its name in ``model.named_modules()``; by default the last map of the network.
         channels: how many to show: those that differ most between the group elements.
         group: which colour moves; by default the network's own, and for a conventional network ``"hue4"``.
@@ -58,7 +59,7 @@ def inspect_model(
     group = own or as_group("hue4") if group is None else as_group(group)
     if channels < 1:
         raise ValueError(f"channels must be positive, got {channels}")
-    batch = as_images(image, group.channels)[None]
+    batch = prepared(model, as_images(image, group.channels)[None])
     errors = equivariance_error(model, batch, group, layers=True)
     lifted = group.lift(batch.cpu())
     with evaluating(model):

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import torch
 
+from equicolor._tools.images import IMAGE_SUFFIXES
 from equicolor.data._description import Raw, Request
 from equicolor.data._errors import DataNotFoundError
-from equicolor.data._images import IMAGE_SUFFIXES
 from equicolor.data._sources import Files
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from equicolor._tools.images import CorruptImageError, Decoding, fitted
 from equicolor._tools.optional import require
 from equicolor.data._description import Description, Hub, Raw, Request, Split
-from equicolor.data._errors import CorruptImageError, DataNotFoundError
-from equicolor.data._images import Decoding, fitted
+from equicolor.data._errors import DataNotFoundError
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Drawn, Files
 from equicolor.data.sets._class_folders import class_folders

@@ -1,12 +1,18 @@
 """A user's own images, in class folders, cut into splits already or not."""
 
 from pathlib import Path
+from statistics import median_low
 
+from equicolor._tools.images import IMAGE_SUFFIXES, short_side
 from equicolor.data._description import Description, Raw, Request, Split
 from equicolor.data._registry import register_data_set
 from equicolor.data.sets._class_folders import class_folders, subfolders
 
 _SPLITS = frozenset({"train", "val", "test"})
+#: Height and width of images that nobody gave a size for, at the most.
+_LARGEST = 256
+#: So many files say how large the others are.
+_LOOKED_AT = 200
 
 
 def read(request: Request) -> Raw:
@@ -22,6 +28,17 @@ def split_folders(folder: Path) -> list[Path]:
     return inside if {place.name for place in inside} <= _SPLITS else []
 
 
+def usual_size(folder: Path) -> int:
+    """The side that images of a folder are brought to: the median of their short sides, and 256 at the most.
+
+    All splits have one size, and a network trained on small images is not given enlarged ones. A sample of the files is
+    asked, none is decoded.
+    """
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file())
+    sides = [side for path in files[:: -(-len(files) // _LOOKED_AT) or 1] if (side := short_side(path)) is not None]
+    return min(median_low(sides), _LARGEST) if sides else _LARGEST
+
+
 register_data_set(
     Description(
         "folder",
@@ -33,7 +50,7 @@ register_data_set(
             "test": Split("all", share=(9, 10, 10)),
             "all": Split("all"),
         },
-        image_size=256,
+        image_size=_LARGEST,
         folder="",
         layout="<split>/<class>/<image> or <class>/<image>",
     )

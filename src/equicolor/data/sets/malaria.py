@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from equicolor._tools.images import IMAGE_SUFFIXES
 from equicolor._tools.optional import require
 from equicolor.color import rgb_to_hsv
 from equicolor.data._description import Description, Raw, Request, Split
 from equicolor.data._errors import DataNotFoundError
-from equicolor.data._images import IMAGE_SUFFIXES
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Files, Source, Table
 from equicolor.data.sets._arrays import labels

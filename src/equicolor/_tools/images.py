@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from equicolor._tools.optional import require
-from equicolor.data._errors import CorruptImageError
 
 Fit: TypeAlias = Literal["crop", "stretch"]
 OnError: TypeAlias = Literal["raise", "skip"]
@@ -24,6 +23,10 @@ IMAGE_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".t
 
 #: Images that become floats together.
 _ROWS_AT_ONCE = 4096
+
+
+class CorruptImageError(ValueError):
+    """A file that should hold an image cannot be read. The message names it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def decode(data: bytes | Path, how: Decoding, name: Callable[[], str]) -> NDArra
     pil, operations = (require(f"PIL.{part}", "reading image files") for part in ("Image", "ImageOps"))
     try:
         with pil.open(io.BytesIO(data) if isinstance(data, bytes) else data) as opened:
-            image = _eight_bits(operations.exif_transpose(opened), pil).convert("RGB")
+            image = _rgb(operations.exif_transpose(opened), pil)
     except FileNotFoundError:
         raise CorruptImageError(f"{name()} is listed by the data set, but there is no such file") from None
     except (OSError, SyntaxError, ValueError, pil.DecompressionBombError) as error:  # PIL's ways to say: no image
@@ -68,11 +71,39 @@ def decode(data: bytes | Path, how: Decoding, name: Callable[[], str]) -> NDArra
     return np.asarray(fitted(image, how, pil.Resampling.BILINEAR))
 
 
-def _eight_bits(image: Any, pil: Any) -> Any:
-    """A PIL image of 16 bits for a grey value scaled to 8, where PIL would cut it off at 255; others as they are."""
-    if not image.mode.startswith("I;16"):
-        return image
-    return pil.fromarray((np.asarray(image) // 257).astype(np.uint8))
+def short_side(path: Path) -> int | None:
+    """Of an image file, from its first bytes; None of one that cannot be read."""
+    pil = require("PIL.Image", "reading image files")
+    try:
+        with pil.open(path) as opened:
+            return int(min(opened.size))
+    except (OSError, SyntaxError, ValueError, pil.DecompressionBombError):
+        return None
+
+
+def picture(image: Any, how: Decoding) -> NDArray[np.uint8]:
+    """The same of an image of PIL's, or of an array of bytes ``(H, W, 3)`` or ``(H, W)``."""
+    pil = require("PIL.Image", "preparing images")
+    if isinstance(image, np.ndarray):
+        if image.dtype != np.uint8 or image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (1, 3, 4)):
+            raise ValueError(
+                f"expected an array of uint8 (H, W, 3), got {image.dtype} of shape {image.shape}. Floats in [0, 1] and "
+                "channels first: torch.from_numpy(array)"
+            )
+        image = pil.fromarray(image.squeeze(2) if image.shape[2:] == (1,) else image)
+    if not isinstance(image, pil.Image):
+        raise TypeError(
+            f"expected an image: a path, a tensor, an array or an image of PIL's, or a list of them, got "
+            f"{type(image).__name__}"
+        )
+    return np.asarray(fitted(_rgb(image, pil), how, pil.Resampling.BILINEAR))
+
+
+def _rgb(image: Any, pil: Any) -> Any:
+    """A PIL image as RGB; grey values of 16 bits are scaled to 8, where PIL would cut them off at 255."""
+    if image.mode.startswith("I;16"):
+        image = pil.fromarray((np.asarray(image) // 257).astype(np.uint8))
+    return image.convert("RGB")
 
 
 def fitted(image: Any, how: Decoding, resample: Any) -> Any:

@@ -12,8 +12,7 @@ from torch import distributed, nn
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 
 import equicolor as ec
-from equicolor import files
-from equicolor.files import CARD, WEIGHTS, read_card
+from equicolor.files import CARD, README, WEIGHTS, _hub, _pretrained, read_card
 
 
 @pytest.fixture
@@ -56,14 +55,14 @@ def test_the_window_and_the_pooling_come_back_too(group, window, tmp_path):
 
 def test_the_card_says_what_the_model_is(folder, model):
     card = read_card(folder)
-    assert card["architecture"] == model.config
-    assert card["group"] == "hue4-sat3"
-    assert card["classes"] == ["a", "b", "c"]
-    assert card["normalisation"]["mean"] == pytest.approx([0.4] * 3)
-    assert card["normalisation"]["std"] == pytest.approx([0.2, 0.25, 0.3])
-    assert card["parameters"] == model.num_parameters
-    assert card["library_version"] == ec.__version__
-    assert sorted(os.listdir(folder)) == [CARD, WEIGHTS]
+    assert card.architecture == model.config
+    assert card.group == "hue4-sat3"
+    assert card.classes == ("a", "b", "c")
+    assert card.normalisation["mean"] == pytest.approx([0.4] * 3)
+    assert card.normalisation["std"] == pytest.approx([0.2, 0.25, 0.3])
+    assert card.parameters == model.num_parameters
+    assert card.library_version == ec.__version__
+    assert sorted(os.listdir(folder)) == [README, CARD, WEIGHTS]
 
 
 def test_channels_last_and_other_precisions_are_saved_as_they_are(tmp_path):
@@ -81,7 +80,7 @@ def test_any_other_network_is_loaded_into_one_of_the_same_make(tmp_path):
 
     converted, images = make(), torch.rand(2, 3, 8, 8)
     ec.save_pretrained(converted, tmp_path)
-    assert read_card(tmp_path)["group"] == "hue4"
+    assert read_card(tmp_path).group == "hue4"
     assert torch.equal(ec.from_pretrained(tmp_path, model=make())(images), converted(images))
     with pytest.raises(ValueError, match=r"no architecture of create_model.*from_pretrained\(folder, model="):
         ec.from_pretrained(tmp_path)
@@ -126,10 +125,10 @@ def test_a_wrapped_network_comes_back_without_its_wrapping(wrap, model, tmp_path
     config, parameters = model.config, model.num_parameters
     loaded = ec.from_pretrained(ec.save_pretrained(wrap(model), tmp_path, classes=["a", "b", "c"]))
     card = read_card(tmp_path)
-    assert loaded.config == card["architecture"] == config
-    assert card["group"] == "hue4-sat3"
-    assert card["normalisation"]["mean"] == pytest.approx([0.4] * 3)
-    assert card["parameters"] in (parameters, None)
+    assert loaded.config == card.architecture == config
+    assert card.group == "hue4-sat3"
+    assert card.normalisation["mean"] == pytest.approx([0.4] * 3)
+    assert card.parameters in (parameters, None)
     assert loaded.state_dict().keys() == expected.keys()
     assert all(torch.equal(value, expected[name]) for name, value in loaded.state_dict().items())
 
@@ -174,8 +173,8 @@ def test_a_damaged_card_is_named(folder):
 
 
 def test_a_card_from_the_future_is_refused(folder):
-    edit(folder, format=2, library_version="9.0")
-    with pytest.raises(ValueError, match=r"format 2 by equicolor 9\.0.*upgrade"):
+    edit(folder, format=99, library_version="9.0")
+    with pytest.raises(ValueError, match=r"config\.json: it was written in format 99 by equicolor '9\.0'.*upgrade"):
         ec.from_pretrained(folder)
 
 
@@ -188,7 +187,7 @@ def test_a_card_that_describes_no_network_is_refused(folder):
 @pytest.mark.parametrize("group", ["hue100000", "hue64-sat3", "ceconv100000"])
 def test_a_card_cannot_ask_for_a_group_that_takes_long_to_build(folder, model, monkeypatch, group):
     edit(folder, architecture=model.config | {"group": group})
-    monkeypatch.setattr(files, "create_model", lambda **_: pytest.fail("something was built"))
+    monkeypatch.setattr(_pretrained, "create_model", lambda **_: pytest.fail("something was built"))
     with pytest.raises(ValueError, match=rf"config\.json .*'{group}' has more than 128 elements.*model=\.\.\."):
         ec.from_pretrained(folder)
 
@@ -196,7 +195,7 @@ def test_a_card_cannot_ask_for_a_group_that_takes_long_to_build(folder, model, m
 def test_a_large_group_of_ones_own_is_loaded_into(tmp_path, monkeypatch):
     model = ec.create_model("z2cnn", group="hue5", width=2)
     ec.save_pretrained(model, tmp_path)
-    monkeypatch.setattr(files, "MOST_ELEMENTS", 4)
+    monkeypatch.setattr(_pretrained, "MOST_ELEMENTS", 4)
     with pytest.raises(ValueError, match="'hue5' has more than 4 elements"):
         ec.from_pretrained(tmp_path)
     loaded = ec.from_pretrained(tmp_path, model=ec.create_model("z2cnn", group="hue5", width=2))
@@ -211,17 +210,25 @@ def test_a_card_cannot_ask_for_more_memory_than_its_weights_take(folder, model, 
         built.append(ec.create_model(**architecture))
         return built[-1]
 
-    monkeypatch.setattr(files, "create_model", create_model)
-    edit(folder, architecture=model.config | size)
+    monkeypatch.setattr(_pretrained, "create_model", create_model)
+    edit(folder, architecture=model.config | size, classes=None)
     with pytest.raises(ValueError, match=r"does not fit the network|cannot be built"):
         ec.from_pretrained(folder)
     assert all(parameter.is_meta for network in built for parameter in network.parameters())
 
 
-@pytest.mark.parametrize("architecture", ["z2cnn", ["z2cnn"], 3, {"name": "z2cnn", "group": 3}])
-def test_a_card_whose_architecture_is_no_arguments_is_refused(folder, architecture):
+@pytest.mark.parametrize(
+    ("architecture", "said"),
+    [
+        ("z2cnn", "architecture must be"),
+        (["z2cnn"], "architecture must be"),
+        (3, "architecture must be"),
+        ({"name": "z2cnn", "group": 3}, "describes a network that cannot be built"),
+    ],
+)
+def test_a_card_whose_architecture_is_no_arguments_is_refused(folder, architecture, said):
     edit(folder, architecture=architecture)
-    with pytest.raises(ValueError, match=r"config\.json describes a network that cannot be built"):
+    with pytest.raises(ValueError, match=rf"config\.json.* {said}"):
         ec.from_pretrained(folder)
 
 
@@ -253,9 +260,9 @@ def test_nothing_in_the_files_is_executed(folder, tmp_path, monkeypatch):
     assert not (tmp_path / "executed").exists()
 
 
-@pytest.mark.parametrize("fits", [0, 1])
+@pytest.mark.parametrize("fits", [0, 1, 2])
 def test_a_write_that_fails_loses_nothing(folder, model, monkeypatch, fits):
-    before = {name: (folder / name).read_bytes() for name in (WEIGHTS, CARD)}
+    before = {name: (folder / name).read_bytes() for name in (README, WEIGHTS, CARD)}
     torch.nn.init.zeros_(next(model.parameters()))
     room = [None] * fits
 
@@ -264,7 +271,7 @@ def test_a_write_that_fails_loses_nothing(folder, model, monkeypatch, fits):
             raise OSError(28, "No space left on device")
         room.pop()
 
-    monkeypatch.setattr(files.os, "fsync", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match="No space left"):
         ec.save_pretrained(model, folder)
     assert {name: (folder / name).read_bytes() for name in os.listdir(folder)} == before
@@ -277,14 +284,14 @@ def test_what_could_not_be_read_back_is_not_written(model, tmp_path):
 
 
 def test_bad_classes_are_refused(model, tmp_path):
-    with pytest.raises(ValueError, match="2 names of classes for a model with 3"):
+    with pytest.raises(ValueError, match="classes has 2 names of classes for a model with 3"):
         ec.save_pretrained(model, tmp_path, classes=["a", "b"])
 
 
 def test_one_logit_takes_one_name_or_two(tmp_path):
     model = ec.create_model("z2cnn", None, num_classes=1, width=2)
     for classes in (["dog"], ["cat", "dog"]):
-        assert read_card(ec.save_pretrained(model, tmp_path, classes))["classes"] == classes
+        assert read_card(ec.save_pretrained(model, tmp_path, classes)).classes == tuple(classes)
     with pytest.raises(ValueError, match="3 names of classes for a model with 1"):
         ec.save_pretrained(model, tmp_path, classes=["a", "b", "c"])
 
@@ -309,6 +316,12 @@ class Hub:
             (self.root / repo_id / file).write_bytes((Path(folder_path) / file).read_bytes())
         return f"hub/{repo_id}"
 
+    def file_exists(self, repo_id, name, revision=None):
+        return (self.root / repo_id / name).exists()
+
+    def hf_hub_download(self, repo_id, name, revision=None):
+        return str(self.root / repo_id / name)
+
     def snapshot_download(self, name, revision=None, allow_patterns=None):
         if not (self.root / name).is_dir():
             raise ConnectionError("offline")
@@ -316,10 +329,18 @@ class Hub:
 
 
 def test_a_model_travels_through_the_hub(model, tmp_path, monkeypatch):
-    hub, needed = Hub(tmp_path), files._needed
-    monkeypatch.setattr(files, "_needed", lambda name: hub if name == "huggingface_hub" else needed(name))
+    hub, needed = Hub(tmp_path), _hub.needed
+    for module in (_hub, _pretrained):
+        monkeypatch.setattr(module, "needed", lambda name: hub if name == "huggingface_hub" else needed(name))
     assert ec.push_to_hub(model, "someone/z2cnn-hue4-sat3") == "hub/someone/z2cnn-hue4-sat3"
-    assert "library_name: equicolor" in (tmp_path / "someone" / "z2cnn-hue4-sat3" / "README.md").read_text()
+    page = tmp_path / "someone" / "z2cnn-hue4-sat3" / README
+    assert "library_name: equicolor" in page.read_text()
+    assert 'ec.from_pretrained("someone/z2cnn-hue4-sat3")' in page.read_text()
+    page.write_text("my own words")
+    ec.push_to_hub(model, "someone/z2cnn-hue4-sat3", licence="mit")
+    assert page.read_text() == "my own words"
+    ec.push_to_hub(model, "someone/z2cnn-hue4-sat3", licence="mit", overwrite_readme=True)
+    assert "license: mit" in page.read_text()
     loaded = ec.from_pretrained("someone/z2cnn-hue4-sat3")
     images = torch.rand(2, 3, 28, 28)
     assert torch.equal(loaded(images), model.eval()(images))
@@ -334,6 +355,8 @@ def test_the_calls_to_the_hub_exist_as_they_are_made():
     assert {"token"} <= set(inspect.signature(hub.HfApi).parameters)
     assert {"repo_id", "exist_ok", "private"} <= set(inspect.signature(hub.HfApi.create_repo).parameters)
     assert {"repo_id", "folder_path"} <= set(inspect.signature(hub.HfApi.upload_folder).parameters)
+    assert {"repo_id", "filename", "revision"} <= set(inspect.signature(hub.HfApi.file_exists).parameters)
+    assert {"repo_id", "filename", "revision"} <= set(inspect.signature(hub.HfApi.hf_hub_download).parameters)
     assert {"repo_id", "revision", "allow_patterns"} <= set(inspect.signature(hub.snapshot_download).parameters)
 
 

@@ -1,0 +1,273 @@
+"""Networks in folders: weights as safetensors beside a card in JSON, and the card again as a page to read."""
+
+import hashlib
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from equicolor._tools.files import complete_files
+from equicolor._tools.wrapped import unwrapped
+from equicolor.files._card import Card, names_fit
+from equicolor.files._readme import README, is_ours, readme
+from equicolor.files._state import as_bytes, check_fits, needed, read_weights, state_of
+from equicolor.models import Model, Preparation, create_model, make_kit
+from equicolor.nn import Lift
+
+WEIGHTS, CARD = "model.safetensors", "config.json"
+#: The elements of the largest group that is built because a file says so. A network of your own may have more.
+MOST_ELEMENTS = 128
+
+
+def save_pretrained(
+    model: nn.Module,
+    folder: str | os.PathLike[str],
+    classes: Sequence[str] | None = None,
+    *,
+    preparation: Preparation | None = None,
+    data: Mapping[str, Any] | None = None,
+    recipe: Mapping[str, Any] | None = None,
+    metrics: Mapping[str, Mapping[str, float]] | None = None,
+    licence: str | None = None,
+    overwrite_readme: bool = False,
+) -> Path:
+    """Writes ``model`` into ``folder``, so that :func:`from_pretrained` gives it back, with what is known about it.
+
+    Files are complete when they appear under their names; what stood there before is replaced only then. What
+    torch.compile, DataParallel, DDP, FSDP and lightning's Fabric wrapped is saved without them. Where FSDP keeps a part
+    of the network in each process, all of them must call this.
+
+    Args:
+        model: a network of :func:`create_model`; or any other, whose architecture the reader then has to provide.
+        folder: made where it does not exist.
+        classes: the names of the logits, for whoever uses the model. Of a single logit, the name of the class that it
+            speaks for, or the names of both that it tells apart, that one second.
+        preparation: how images are prepared for it; by default ``model.preparation``.
+        data: what it was trained on: ``{"name": ..., "split": ...}`` and more.
+        recipe: how it was trained.
+        metrics: how good it is, of each test split: ``{"test": {"error": 0.05}}``; errors are fractions.
+        licence: of the weights, by its identifier on the hub, ``"mit"``.
+        overwrite_readme: write ``README.md`` also in the place of one that you wrote or changed; else that is kept.
+
+    What is not given is taken from the card that ``model`` was read with; but ``data``, ``recipe`` and ``metrics`` only
+    while its weights are those of that card.
+    """
+    card, weights = _described(model, classes, preparation, data, recipe, metrics, licence)
+    folder = Path(folder)
+    write_model(folder, card, weights, None if _is_users(folder / README) and not overwrite_readme else readme(card))
+    return folder
+
+
+def write_model(folder: Path, card: Card, weights: bytes, page: str | None) -> None:
+    """All files of a model, the card last; without a page, what there is of one stays."""
+    with complete_files(folder, last=CARD, durable=True) as files:
+        (files / WEIGHTS).write_bytes(weights)
+        (files / CARD).write_text(card.to_json(), encoding="utf-8", newline="\n")
+        if page is not None:
+            (files / README).write_text(page, encoding="utf-8", newline="\n")
+
+
+def card_of(model: nn.Module, classes: Sequence[str] | None = None, **about: Any) -> Card:
+    """The card that :func:`save_pretrained` would write; the arguments are the same."""
+    names = ("preparation", "data", "recipe", "metrics", "licence")
+    return _described(model, classes, *(about.pop(name, None) for name in names), **about)[0]
+
+
+def from_pretrained(
+    folder_or_hub_id: str | os.PathLike[str], model: nn.Module | None = None, revision: str | None = None
+) -> nn.Module:
+    """The network that :func:`save_pretrained` wrote, in eval mode, on the CPU.
+
+    Only JSON and tensors are read: nothing from the files is executed. And nothing is built that is larger than the
+    weights in the file, or on a group of more than 128 elements, which would take long.
+
+    Args:
+        folder_or_hub_id: a folder, or ``"owner/name"`` of a repository on the Hugging Face hub.
+        model: the network to load the weights into, where the card names no architecture of :func:`create_model`: one
+            made by :func:`convert`, say, or on a larger group.
+        revision: a branch, tag or commit on the hub.
+
+    Returns:
+        The network, with its ``card`` (:class:`equicolor.files.Card`); ``model.preprocess(image)`` prepares images, as
+        the card says.
+
+    Raises:
+        FileNotFoundError: a file is missing, or there is no such folder or repository.
+        ValueError: a file is damaged, or does not fit the network; the message says which.
+    """
+    folder = model_folder(folder_or_hub_id, revision)
+    card = read_card(folder)
+    weights = read_weights(folder / WEIGHTS, card.sha256)
+    if model is None:
+        with torch.device("meta"):  # takes no memory, whatever sizes the card asks for
+            check_fits(_built(card, folder / CARD), weights, folder / WEIGHTS)
+        model = _built(card, folder / CARD)
+    network: Any = unwrapped(model)
+    check_fits(network, weights, folder / WEIGHTS)
+    network.load_state_dict(weights)
+    network.card, network.preparation = card, card.preparation
+    if not hasattr(network, "preprocess") and card.preparation is not None:
+        network.preprocess = card.preparation
+    return model.eval()
+
+
+def read_card(folder: str | os.PathLike[str]) -> Card:
+    """The card beside the weights, of this format or an earlier one."""
+    path = Path(folder) / CARD
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no {CARD} in {path.parent}: expected a folder that save_pretrained wrote")
+    return Card.read(path)
+
+
+def model_folder(folder_or_hub_id: str | os.PathLike[str], revision: str | None = None) -> Path:
+    """The folder with the files of a model: the given one, or a copy of the repository of this name on the hub.
+
+    Raises:
+        FileNotFoundError: there is neither.
+    """
+    folder = Path(folder_or_hub_id)
+    if folder.is_dir():
+        return folder
+    name = os.fspath(folder_or_hub_id)
+    if not isinstance(folder_or_hub_id, str) or name.count("/") != 1 or name.startswith(("/", ".", "~")):
+        raise FileNotFoundError(f"there is no folder {name}")
+    hub = needed("huggingface_hub")
+    try:
+        return Path(hub.snapshot_download(name, revision=revision, allow_patterns=[WEIGHTS, CARD]))
+    except Exception as error:
+        raise FileNotFoundError(
+            f"there is no folder {name} here, and the hub did not give a repository of that name: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+# ------------------------------------------------------------------------------------------------ writing
+
+
+def _described(
+    model: nn.Module,
+    classes: Sequence[str] | None,
+    preparation: Preparation | None,
+    data: Mapping[str, Any] | None,
+    recipe: Mapping[str, Any] | None,
+    metrics: Mapping[str, Mapping[str, float]] | None,
+    licence: str | None,
+) -> tuple[Card, bytes]:
+    """The card and the weights of a network."""
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"expected a network, a torch.nn.Module, got {type(model).__name__}")
+    if isinstance(classes, str):
+        raise TypeError(f"classes takes a name for each class, in a list, got {classes!r}")
+    network = unwrapped(model)
+    config = network.config if isinstance(network, Model) else None
+    state = state_of(model)
+    if config is not None:
+        _check_as_built(network, config, state)
+    weights = as_bytes(state)
+    checksum = hashlib.sha256(weights).hexdigest()
+    before: Card = getattr(network, "card", None) or Card()
+    said = before if before.sha256 == checksum else Card()  # of these very weights
+    if classes is None and before.classes and (config is None or names_fit(len(before.classes), config["num_classes"])):
+        classes = before.classes
+    plan = preparation or getattr(network, "preparation", None)
+    card = Card(
+        architecture=config,
+        source=before.source,
+        group=config["group"] if config else _name_of_group(network),
+        task=getattr(network, "task", before.task),
+        classes=None if classes is None else tuple(map(str, classes)),
+        **({} if plan is None else vars(plan)),
+        normalisation=_normalisation(network),
+        data=said.data if data is None else dict(data),
+        recipe=said.recipe if recipe is None else dict(recipe),
+        metrics=said.metrics if metrics is None else _finite(metrics),
+        licence=licence or before.licence,
+        parameters=_number_of_parameters(network, state),
+        sha256=checksum,
+    )
+    return card, weights
+
+
+def _finite(metrics: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float | None]]:
+    """Metrics as JSON takes them, which has no NaN."""
+    return {
+        split: {name: value if value is not None and math.isfinite(value) else None for name, value in found.items()}
+        for split, found in metrics.items()
+    }
+
+
+def _is_users(path: Path) -> bool:
+    """Whether there is a page that a user wrote, or changed."""
+    return path.exists() and not is_ours(path.read_text(encoding="utf-8", errors="replace"))
+
+
+def _check_as_built(network: nn.Module, config: dict[str, Any], state: dict[str, Tensor]) -> None:
+    """ValueError where the network is no longer what its config builds, so that it could not be read back."""
+    try:
+        with torch.device("meta"):
+            built = create_model(**config)
+    except ValueError as error:
+        raise ValueError(f"the network could not be read back: {error}") from None
+    if built.group != network.group:
+        raise ValueError(
+            f"the network could not be read back: {config['group']!r} is the name of another group, {built.group!r}. "
+            "Give your factor a prefix of its own, and register it: equicolor.register_group"
+        )
+    expected = {name: value.shape for name, value in built.state_dict().items()}
+    if expected != {name: value.shape for name, value in state.items()}:
+        raise ValueError(
+            f"the network is not what create_model(**model.config) builds ({config['name']}) any more: save it before "
+            "optimize_for_inference and before layers are replaced, or save its state_dict yourself"
+        )
+
+
+def _number_of_parameters(network: nn.Module, state: dict[str, Tensor]) -> int | None:
+    """Of the whole network; None where FSDP has put others in their places."""
+    names = [name for name, _ in network.named_parameters()]
+    return sum(state[name].numel() for name in names) if state.keys() >= set(names) else None
+
+
+def _normalisation(model: nn.Module) -> dict[str, list[float]] | None:
+    """The mean and std behind the lift, for red, green and blue."""
+    for module in model.modules():
+        if isinstance(module, Lift):
+            return {"mean": module.mean.flatten().tolist(), "std": module.std.flatten().tolist()}
+    return None
+
+
+def _name_of_group(model: nn.Module) -> str | None:
+    group = getattr(model, "group", None)
+    return None if group is None else str(group)
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+def _built(card: Card, path: Path) -> Model:
+    architecture = card.architecture
+    if architecture is None:
+        raise ValueError(
+            f"{path} names no architecture of create_model: build the network as it was built before it was saved, and "
+            "give it: from_pretrained(folder, model=...)"
+        )
+    try:
+        _check_order(**architecture)
+        return create_model(**architecture)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{path} describes a network that cannot be built: {error}") from None
+
+
+def _check_order(group: object = None, canonicalize: object = None, **_: Any) -> None:
+    """ValueError for a group on which a network would take long to build: no file is trusted with that."""
+    if canonicalize is not None:
+        _check_order(canonicalize.get("group") if isinstance(canonicalize, dict) else canonicalize)
+    lives_on = make_kit(group).group if isinstance(group, str) else None
+    if lives_on is not None and lives_on.order > MOST_ELEMENTS:
+        raise ValueError(
+            f"the group {group!r} has more than {MOST_ELEMENTS} elements, the most that are built because a file says "
+            "so. If you trust it, build the network yourself and give it: from_pretrained(folder, model=...)"
+        )
