@@ -43,10 +43,10 @@ def bars(
 
 
 def _in_lines(label: str) -> str:
-    """A label below its bars: one line for each part, none too long.
+    r"""A label below its bars: one line for each part, none too long.
 
     >>> _in_lines("canonical light and exposure, jitter")
-    'canonical light\\nand exposure\\njitter'
+    'canonical light\nand exposure\njitter'
     """
     return "\n".join(textwrap.fill(part, 16) for part in label.split(", "))
 
