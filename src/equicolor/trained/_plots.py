@@ -94,7 +94,8 @@ def plot_canonical(curves: "Sequence[CanonicalCurve]", title: str = "") -> "Figu
         for place, other in enumerate(curve.factors):
             if other.unit == factor.unit:
                 style = "-" if place == curve.along else "--"
-                lines = axes.plot(curve.amounts, curve.errors[..., place], style, color=f"C{place}", linewidth=1.2)
+                errors = curve.errors[..., place].numpy()  # older matplotlib takes no tensors of two dimensions
+                lines = axes.plot(curve.amounts, errors, style, color=f"C{place}", linewidth=1.2)
                 lines[0].set_label(other.quantity)
         if not factor.closes:
             axes.axvspan(-curve.reach, curve.reach, color="0.92", zorder=0)
