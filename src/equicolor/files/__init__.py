@@ -16,6 +16,7 @@ from equicolor.files._pretrained import (
     model_folder,
     read_card,
     save_pretrained,
+    saved_folder,
 )
 from equicolor.files._readme import README, readme
 
@@ -31,4 +32,5 @@ __all__ = [
     "read_card",
     "readme",
     "save_pretrained",
+    "saved_folder",
 ]

@@ -145,6 +145,21 @@ def model_folder(folder_or_hub_id: str | os.PathLike[str], revision: str | None 
         ) from error
 
 
+def saved_folder(run_or_model: str | os.PathLike[str]) -> Path:
+    """The same for the folder of a training run too, which has the model inside; ``~`` stands for the home folder.
+
+    Raises:
+        ValueError: this is a file.
+        FileNotFoundError: there is neither folder nor repository.
+    """
+    place = Path(run_or_model).expanduser()
+    if not (place / CARD).exists() and (place / "model" / CARD).is_file():
+        return place / "model"
+    if place.is_file():
+        raise ValueError(f"{place} is a file: expected the folder that holds it, with {CARD} and the weights")
+    return model_folder(place if place.is_dir() else str(run_or_model))
+
+
 # ------------------------------------------------------------------------------------------------ writing
 
 

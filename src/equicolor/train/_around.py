@@ -1,22 +1,12 @@
-"""A trained network that stays as it is, and around which a canonicaliser learns: found, described, and taken over."""
+"""A trained network that stays as it is, and around which a canonicaliser learns: described, and taken over."""
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from equicolor.files import CARD, from_pretrained, model_folder, read_card
+from equicolor.files import from_pretrained, read_card, saved_folder
 from equicolor.models import Model, create_model
-
-
-def saved_network(around: str | os.PathLike[str]) -> Path:
-    """The folder of a saved network: that itself, that of a run which has it inside, or a copy of one of the hub."""
-    place = Path(around).expanduser()
-    if not (place / CARD).exists() and (place / "model" / CARD).is_file():
-        return place / "model"
-    return place if place.is_dir() else model_folder(str(around))
 
 
 def described(around: str) -> dict[str, Any]:
@@ -25,7 +15,7 @@ def described(around: str) -> dict[str, Any]:
     Raises:
         ValueError: its card does not say how to build it, or it is behind a canonicaliser already.
     """
-    architecture = read_card(saved_network(around)).architecture
+    architecture = read_card(saved_folder(around)).architecture
     if architecture is None:
         raise ValueError(
             f"the card of {around} names no network of create_model, so a run cannot build it. Put a canonicaliser in "
@@ -48,7 +38,7 @@ def take_over(network: Model, around: str, classes: Sequence[str] | None) -> Non
     Raises:
         ValueError: the saved network is another, or tells other classes apart.
     """
-    folder, theirs = saved_network(around), described(around)
+    folder, theirs = saved_folder(around), described(around)
     with torch.device("meta"):
         saved = create_model(theirs["model"], theirs["group"], **theirs["model_options"]).config
     if saved != network.config:

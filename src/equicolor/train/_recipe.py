@@ -203,8 +203,6 @@ class Recipe:
     def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
         """The recipe with these fields; dotted names stand for single options, as in :meth:`load`."""
         values = _renewed(_changed({}, values))
-        if (learns := values.pop("canonicalizer_learns", None)) is not None:  # as it was called before
-            values.setdefault("canonicalizer_training", "together" if learns in (True, "true") else "first")
         if values.get("around") and "model" not in values:
             values |= described(values["around"])
         names = [entry.name for entry in dataclasses.fields(cls)]
@@ -276,6 +274,8 @@ def _renewed(values: dict[str, Any]) -> dict[str, Any]:
     twice = [f"{old} and {new}" for old, new in _RENAMED.items() if old in values and new in values]
     if twice:
         raise ValueError(f"a recipe has {twice[0]}, which are names of one field: keep the second")
+    if (learns := values.pop("canonicalizer_learns", None)) is not None:  # its values were others, too
+        values.setdefault("canonicalizer_training", "together" if learns in (True, "true") else "first")
     return {_RENAMED.get(name, name): value for name, value in values.items()}
 
 

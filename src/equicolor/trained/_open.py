@@ -2,13 +2,12 @@
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import torch
 
 from equicolor._tools.devices import chosen_device
-from equicolor.files import CARD, Card, from_pretrained, model_folder, read_card
+from equicolor.files import Card, from_pretrained, read_card, saved_folder
 from equicolor.groups import Group
 from equicolor.models import Model, Preparation
 
@@ -68,12 +67,7 @@ def open_model(run_or_model: str | os.PathLike[str], device: str = "auto", image
         device: of PyTorch's, ``"cpu"`` or ``"cuda"`` say; ``"auto"`` takes an accelerator where there is one.
         image_size: show it images of another size than that of its training.
     """
-    place = Path(run_or_model).expanduser()
-    if not (place / CARD).exists() and (place / "model" / CARD).is_file():
-        place = place / "model"
-    if place.is_file():
-        raise ValueError(f"{place} is a file: expected the folder that holds it, with {CARD} and the weights")
-    folder = model_folder(place if place.is_dir() else str(run_or_model))
+    folder = saved_folder(run_or_model)
     model = cast("Model", from_pretrained(folder))  # its card named one, or there would be an error
     if image_size is not None:
         model.preparation = (model.preparation or Preparation(image_size)).at(image_size)
