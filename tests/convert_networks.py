@@ -1,6 +1,5 @@
 """Networks to convert: those of torchvision and timm, made small, and some that are hard in one way each."""
 
-import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -12,6 +11,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.vision import torchvision
+
 IMAGE_SIZE = 64
 #: Where 'make test' puts torchvision and timm, beside the environment.
 _BESIDE = Path(sys.prefix) / "networks"
@@ -19,21 +20,12 @@ _BESIDE = Path(sys.prefix) / "networks"
 
 @cache
 def torchvision_models() -> Any:
-    """``torchvision.models``; its import misses two operators beside a CPU build of torch, which are declared here."""
+    """``torchvision.models``, found beside the environment."""
     if _BESIDE.is_dir() and str(_BESIDE) not in sys.path:
         sys.path.append(str(_BESIDE))
     if importlib.util.find_spec("torchvision") is None:
         pytest.skip("torchvision is not installed")
-    try:
-        return importlib.import_module("torchvision.models")
-    except RuntimeError:
-        for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
-            del sys.modules[name]
-        library = torch.library.Library("torchvision", "DEF")
-        for name in ("nms", "qnms"):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        torchvision_models.library = library  # it lives as long as this does
-        return importlib.import_module("torchvision.models")
+    return torchvision().models
 
 
 def vision(name: str, **arguments: Any) -> nn.Module:

@@ -64,25 +64,25 @@ def _limit_files_after_the_start(largest):
     import resource
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    one_step = _fit._Session._one_step
+    one_step = _fit.Session._one_step
 
     def limited(self, parts):
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
         return one_step(self, parts)
 
-    _fit._Session._one_step = limited
+    _fit.Session._one_step = limited
 
 
 def stop_at(monkeypatch, step, action):
     """Does something in the middle of a run, before a step."""
-    original = _fit._Session._one_step
+    original = _fit.Session._one_step
 
     def one_step(self, parts):
         if self.step == step:
             action(self)
         return original(self, parts)
 
-    monkeypatch.setattr(_fit._Session, "_one_step", one_step)
+    monkeypatch.setattr(_fit.Session, "_one_step", one_step)
 
 
 def fail(session):

@@ -16,13 +16,15 @@ from equicolor.groups import Factor
 
 
 @ec.register_group
-class Swap(Factor):
-    """The channels, handed round: a group of three."""
+class Blue(Factor):
+    """More or less blue light: a step doubles its odds."""
 
-    prefix, quantity, period = "swap", "channels", 3.0
+    prefix, quantity, unit, step = "blue", "blue light", "doublings", 0.5
 
     def move(self, images, amount):
-        return images.roll(round(float(amount)), dims=-3)
+        red, green, blue = images.split(1, dim=-3)
+        odds = 2.0**amount
+        return torch.cat([red, green, odds * blue / (1 + (odds - 1) * blue)], dim=-3)
 
 
 @ec.register_model("thumb", width_of_all=8)
@@ -67,7 +69,7 @@ register_data_set(
 @register_experiment("brightness", title="Dark or bright?", about="Can it tell?", quick="It is quick.")
 def brightness(setting, runner):
     """Trains the network on the squares."""
-    rows = [new_row(setting, "Swap-3", str(Path(__file__).with_suffix(".yaml")))]
+    rows = [new_row(setting, "Blue-3", str(Path(__file__).with_suffix(".yaml")))]
     runs = runner.train(rows)
     table: Table = error_table("Error in %", rows, runs, {"test": "test"})
     return Outcome(run_records(runs), [table])

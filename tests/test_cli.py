@@ -6,8 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,10 +19,13 @@ import equicolor as ec
 from equicolor import cli
 from equicolor.commands import list_commands
 from equicolor.data import load
+from equicolor.train import Recipe
 
 SOURCE = Path(ec.__file__).parents[1]
 COMMANDS = list(list_commands().values())
 NAMES = tuple("0123456789")
+LONG = ("train", "serve", "app")  # that do not end soon, or by themselves
+TRAIN = "train --data hue_shift_digits --model z2cnn --epochs 1"
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +46,10 @@ def home(tmp_path_factory):
         pixels = (255 * image).round().byte().permute(1, 2, 0).numpy()
         Image.fromarray(pixels).save(home / "images" / f"{index}.png")
     (home / "images" / "broken.png").write_bytes(b"no image")
+    (home / "one" / "cats").mkdir(parents=True)
+    Image.new("RGB", (28, 28)).save(home / "one" / "cats" / "tom.png")
+    (home / "runs" / "begun").mkdir()
+    (home / "runs" / "begun" / "recipe.yaml").write_text("data: digits")
     return home
 
 
@@ -149,7 +156,7 @@ def examples(command, capsys):
     return [line.split() for line in text.partition("example:\n")[2].splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c.__name__ != "train"], ids=lambda c: c.__name__)
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.__name__ not in LONG], ids=lambda c: c.__name__)
 def test_the_examples_of_help_work_on_embedded_data(command, home, capsys, monkeypatch):
     monkeypatch.chdir(home)
     lines = examples(command, capsys)
@@ -165,30 +172,72 @@ def test_train_explains_itself_and_says_what_is_missing(capsys):
     assert rest == ["--folder", "runs/digits"]
 
 
-def test_train_hands_over_the_recipe_with_what_was_changed(monkeypatch):
+@pytest.fixture
+def trained(monkeypatch):
+    """What was to be trained: a recipe and a folder, or what to go on with."""
+    from equicolor import train
+
     calls = []
+    monkeypatch.setattr(train, "fit", lambda recipe, folder: calls.append((recipe, folder)))
+    monkeypatch.setattr(train, "fit_seeds", lambda recipe, seeds, folder: calls.append((recipe, seeds, folder)))
+    monkeypatch.setattr(train, "resume", lambda folder, restart: calls.append((folder, restart)))
+    return calls
 
-    class Recipe(SimpleNamespace):
-        canonicalize = None
 
-        @classmethod
-        def load(cls, name, overrides):
-            return cls(data="mnist", model="z2cnn", group=None, made_of=(name, overrides))
-
-        @classmethod
-        def from_dict(cls, values):
-            return cls(**values)
-
-    training = SimpleNamespace(Recipe=Recipe, fit=lambda *given: calls.append(given), resume=calls.append)
-    monkeypatch.setitem(sys.modules, "equicolor.train", training)
-    assert cli.main(["train", "--recipe", "mnist", "--set", "lr=0.1", "--set", "a.b=2", "--folder", "here"]) == 0
-    assert calls[-1][0].made_of == ("mnist", {"lr": "0.1", "a.b": "2"})
-    assert calls[-1][1] == Path("here")
-    assert cli.main(["train", "--data", "digits", "--model", "z2cnn", "--group", "hue4", "--set", "epochs=1"]) == 0
-    assert vars(calls[-1][0]) == {"data": "digits", "model": "z2cnn", "group": "hue4", "epochs": "1"}
-    assert calls[-1][1] == Path("runs/digits-z2cnn-hue4")
+def test_train_hands_over_the_recipe_with_what_was_changed(trained):
+    assert cli.main(["train", "--recipe", "hue_shift_digits", "--set", "lr=0.1", "--folder", "here"]) == 0
+    assert trained[-1] == (Recipe.load("hue_shift_digits", {"lr": 0.1}), Path("here"))
+    digits = ["train", "--data", "digits", "--model", "z2cnn"]
+    assert cli.main([*digits, "--group", "hue4", "--set", "epochs=1"]) == 0
+    assert trained[-1] == (Recipe("digits", "z2cnn", "hue4", epochs=1), Path("runs/digits-z2cnn-hue4"))
     assert cli.main(["train", "--resume", "there"]) == 0
-    assert calls[-1] == Path("there")
+    assert trained[-1] == (Path("there"), False)
+    assert cli.main(["train", "--resume", "there", "--restart"]) == 0
+    assert trained[-1] == (Path("there"), True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--image-size 30 --test test_a test_b --seeds 1 2 --set batch-size=9 --license mit",
+        "--image_size 30 --test test_a,test_b --seeds 1,2 --set batch_size=9 --licence mit",
+        "--image_size=30 --test [test_a,test_b] --seeds [1,2] --set batch_size=9 --set license=mit",
+        "--set data_options.image_size=30 --set test_splits=test_a,test_b --seeds 1, 2 --set batch_size=9 "
+        "--set license=mit",
+    ],
+)
+def test_train_understands_dashes_underscores_and_lists_of_all_kinds(words, trained):
+    command = "train --data hue_shift_digits --model z2cnn --epochs 1"
+    assert cli.main(f"{command} {words}".split()) == 0
+    options = {"test_splits": ["test_a", "test_b"], "data_options": {"image_size": 30}}
+    expected = Recipe("hue_shift_digits", "z2cnn", epochs=1, batch_size=9, license="mit", **options)
+    assert trained == [(expected, [1, 2], Path("runs/hue_shift_digits-z2cnn-conventional"))]
+
+
+def test_train_takes_a_folder_of_images_by_its_root_alone(trained, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("healthy", "sick"):
+        (tmp_path / "cells" / name).mkdir(parents=True)
+        Image.new("RGB", (8, 8)).save(tmp_path / "cells" / name / "0.png")
+    assert cli.main(["train", "--root", "cells", "--model", "z2cnn", "--epochs", "1", "--seeds", "7"]) == 0
+    recipe, _ = trained[0]
+    assert (recipe.data, recipe.data_options, recipe.seed) == ("folder", {"root": "cells"}, 7)
+
+
+def test_train_takes_images_of_ones_own_for_as_long_as_compare_would(trained, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for place in ("train/healthy", "train/sick", "test_pink/sick"):
+        (tmp_path / "cells" / place).mkdir(parents=True)
+        Image.new("RGB", (8, 8)).save(tmp_path / "cells" / place / "0.png")
+    assert cli.main(["train", "--data", "cells/", "--model", "z2cnn", "--set", "batch_size=2"]) == 0
+    recipe, _ = trained[0]
+    assert (recipe.batch_size, recipe.schedule, recipe.iterations) == (2, "cosine", 600)
+
+
+def test_the_size_that_a_network_sees_is_that_of_its_pipeline(trained):
+    assert cli.main(["train", "--recipe", "caltech101", "--image-size", "96"]) == 0
+    assert trained[0][0].input_size == 96
+    assert trained[0][0].data_options == {"as_bytes": True}
 
 
 def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):
@@ -211,7 +260,7 @@ def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):
         (
             "predict runs/digits x.png --format xml",
             2,
-            "argument --format: invalid choice: 'xml' (choose from 'csv', 'jsonl')",
+            "argument --format: invalid choice: 'xml' (choose from 'csv', 'jsonl', 'parquet')",
         ),
         ("predict runs/digits --bogus", 2, "unrecognized arguments: --bogus"),
         ("bogus", 2, "invalid choice: 'bogus'"),
@@ -235,6 +284,31 @@ def test_the_commands_are_functions_of_python_too(home, capsys, monkeypatch):
         ("train", 1, "say what to train"),
         ("train --recipe mnist --set epochs", 1, "--set takes KEY=VALUE, such as epochs=5, got 'epochs'"),
         ("train --resume x --data digits", 1, "--resume takes no other options"),
+        ("train --restart", 1, "--restart goes with --resume FOLDER"),
+        (f"{TRAIN} --image-sise 3", 2, "unrecognized arguments: --image-sise 3. Did you mean --image-size?"),
+        (f"{TRAIN} --nonsense", 2, "unrecognized arguments: --nonsense (see: equicolor train --help)"),
+        (f"{TRAIN} --lr 3", 2, "Did you mean --set lr=VALUE?"),
+        (f"{TRAIN} --width 3", 2, "Did you mean --set model_options.width=VALUE?"),
+        (f"{TRAIN} --momentum 1", 2, "Did you mean --set optimizer_options.momentum=VALUE?"),
+        (f"{TRAIN} --set image_size=3", 1, "Did you mean --image-size, or --set data_options.image_size=…?"),
+        (f"{TRAIN} --set epoch=3", 1, "unknown field of a recipe 'epoch'. Did you mean 'epochs'?"),
+        (f"{TRAIN} --set epochs=3", 1, "epochs is given twice, as 1 and by --set epochs=3"),
+        (f"{TRAIN} --set model_options.foo=3", 1, "unknown option 'foo' in model_options"),
+        (f"{TRAIN} --image-size 0", 1, "image_size must be a positive number of pixels"),
+        (f"{TRAIN} --seeds 1 x", 1, "--seeds takes whole numbers of 18 digits at the most, got 'x'"),
+        (f"{TRAIN} --seeds 1,1", 1, "seeds must differ"),
+        (f"{TRAIN} --seeds 12345678901234567890123456", 1, "--seeds takes whole numbers of 18 digits at the most"),
+        ("tran --data digits", 2, "Did you mean train?"),
+        (f"{TRAIN} --set nodes=7", 1, "nodes=7 takes a process on each of these machines"),
+        (f"{TRAIN} --seed 1 --folder images/0.png", 1, "cannot write the run into images/0.png"),
+        ("train --root one --model z2cnn --epochs 1", 1, "has images of one class alone, 'cats'"),
+        ("evaluate runs/begun --data digits", 1, "runs/begun is not finished, and has no network yet: go on with equ"),
+        ("predict runs/begun images", 1, "go on with equicolor train --resume runs/begun"),
+        ("evaluate runs/digits --data digits --shift hue:1e400", 1, "shift 'hue:1e400' is too large"),
+        ("evaluate runs/digits --data digits --image_size 0", 1, "image_size must be a positive number of pixels"),
+        ("predict runs/digits images --image-size 0", 1, "image_size must be a positive number of pixels"),
+        ("predict runs/digits images --image_size 1000000", 1, "image_size must be at most"),
+        ("bench --quick --folder images/0.png", 1, "images/0.png is a file: expected a folder"),
     ],
 )
 def test_mistakes_end_in_one_helpful_line(arguments, code, message, home, capsys, monkeypatch):
@@ -296,12 +370,30 @@ def test_the_command_is_installed_under_its_name():
     assert getattr(importlib.import_module(module), function) is cli.main
 
 
-def test_importing_the_command_line_imports_nothing_heavy_beside_torch(home):
-    program = "import sys, equicolor.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+@pytest.mark.parametrize("arguments", [["--version"], ["train", "--help"], ["evaluate", "--nonsense"]])
+def test_the_command_line_answers_without_importing_anything_heavy(arguments):
+    program = f"""
+import contextlib, io, sys
+from equicolor import cli
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+    cli.main({arguments})
+print(*{{name.partition('.')[0] for name in sys.modules}})
+"""
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
-    heavy = {"jsonargparse", "matplotlib", "rich", "PIL", "sklearn", "lightning", "kornia", "datasets", "h5py", "scipy"}
-    assert not heavy & set(done.stdout.split())
+    heavy = {"torch", "numpy", "matplotlib", "rich", "PIL", "sklearn", "lightning", "kornia", "datasets", "h5py"}
+    assert not {*heavy, "scipy", "torchmetrics"} & set(done.stdout.split())
+
+
+def test_warnings_are_notes_without_code_each_said_once(capsys, monkeypatch):
+    def warn(**_):
+        for message in ("the classifier\n starts anew", "the classifier starts anew"):
+            warnings.warn(message, stacklevel=1)
+        warnings.warn("argument x is old", DeprecationWarning, stacklevel=1)
+
+    monkeypatch.setattr(cli, "_parsed", lambda *_: (warn, {}))
+    assert cli.main(["models"]) == 0
+    assert capsys.readouterr().err == "note: the classifier starts anew\n"
 
 
 OWN_GROUP = """

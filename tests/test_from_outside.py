@@ -1,5 +1,6 @@
 """The doors of the house: a group, a network, a data set, an experiment and a command are added from outside."""
 
+import csv
 import json
 import os
 import shutil
@@ -51,15 +52,18 @@ def test_a_command_is_one_function(equipped):
 
 
 def test_a_network_a_group_and_a_data_set_are_listed_among_ours(equipped):
-    assert "thumb" in equipped("models", "--groups", "none", "swap3")
+    assert "thumb" in equipped("models", "--groups", "none", "blue3")
     assert "squares" in equipped("data")
 
 
 def test_an_experiment_trains_the_network_on_the_group_on_the_data_and_what_it_saved_is_opened(equipped, tmp_path):
-    assert "Swap-3" in equipped("reproduce", "brightness", "--folder", tmp_path)
+    assert "Blue-3" in equipped("reproduce", "brightness", "--folder", tmp_path)
     assert "Dark or bright?" in (tmp_path / "brightness" / "report.html").read_text(encoding="utf-8")
     (card,) = tmp_path.rglob("config.json")
-    assert json.loads(card.read_text())["architecture"]["group"] == "swap3"
-    equipped("evaluate", card.parent, "--data", "squares", "--folder", tmp_path / "evaluated")
-    (result,) = (tmp_path / "evaluated").glob("*.json")
-    assert json.loads(result.read_text())["error"] < 0.1
+    assert json.loads(card.read_text())["architecture"]["group"] == "blue3"
+    equipped("evaluate", card.parent, "--data", "squares", "--curve", "blue", "--folder", tmp_path / "evaluated")
+    (curve,) = (tmp_path / "evaluated").glob("*-curve.csv")
+    with curve.open(newline="", encoding="utf-8") as file:
+        errors = {float(row["shift"]): float(row["error"]) for row in csv.DictReader(file)}
+    assert min(errors) == -1.5  # three steps
+    assert errors[0] < 0.1

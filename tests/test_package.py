@@ -35,5 +35,28 @@ ec.testing.assert_equivariant(ec.nn.Lift("hue4"), "hue4")
     assert run.returncode == 0, run.stderr
 
 
+def python(program):
+    """What a program prints, in a process of its own."""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_convert_is_the_function_also_once_its_package_is_imported():
+    said = python(
+        "import equicolor.convert, equicolor as ec; from equicolor import convert; print(ec.convert, convert)"
+    )
+    assert said.count("<function convert") == 2
+
+
+def test_networks_of_other_libraries_are_known_before_their_room_is_imported():
+    python("from equicolor.models import check_model_name; check_model_name('timm:resnet18')")
+
+
+def test_a_recipe_needs_no_lightning():
+    said = python("import sys; from equicolor.train import Recipe, meant; print('lightning' in sys.modules)")
+    assert said.split() == ["False"]
+
+
 def test_the_package_is_typed():
     assert (SOURCE / "py.typed").exists()

@@ -4,25 +4,26 @@ What a user can get wrong ends in one line on stderr and an exit code: 2 for a c
 one that fails, 130 for Ctrl-C. ``--debug`` shows the traceback instead.
 """
 
-import importlib
 import inspect
 import os
 import sys
+import warnings
 from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from functools import partial
-from importlib.metadata import entry_points
+from difflib import get_close_matches
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TextIO, Union, get_args, get_origin
 
 from equicolor._tools.optional import require
+from equicolor._tools.plugins import load_plugins
+from equicolor._tools.spelling import american
 from equicolor.commands import Command, list_commands
 
 _DESCRIPTION = "Colour-equivariant networks: train, evaluate and use them."
 _COMPLETION = """\
 examples:
   equicolor data
-  equicolor train --data hue_shift_digits --model z2cnn --group hue4 --set epochs=5 --set test_splits=test_b \\
+  equicolor train --data hue_shift_digits --model z2cnn --group hue4 --epochs 5 --test test_b \\
     --folder runs/digits
   equicolor evaluate runs/digits --data digits --curve hue
 
@@ -31,21 +32,31 @@ shell completion, for bash (zsh and tcsh likewise):
 """
 #: What a user can cause, as opposed to a mistake of ours.
 _EXPECTED = (ValueError, OSError, ImportError, RuntimeError)
+#: How much alike, from 0 to 1, what was typed and what may have been meant are at least.
+_LIKENESS = 0.75
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line on these arguments, by default those of the process, and returns the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = _as_written(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in given
+    with warnings.catch_warnings():
+        if not debug:
+            warnings.showwarning = _Notes()
+        return _run(given, debug)
+
+
+def _run(given: list[str], debug: bool) -> int:
+    """The command, and the exit code."""
     try:
         jsonargparse = require("jsonargparse", "the command line")
-        _load_plugins()
+        load_plugins()
         try:
             function, keywords = _parsed(jsonargparse, given)
         except jsonargparse.ArgumentError as error:
-            command = next((name for name in list_commands() if name in given), None)
+            command = next((name for name in given if name in list_commands()), None)
             see = f"equicolor {command} --help" if command else "equicolor --help"
-            return _failed(f"{_one_line(error)} (see: {see})", 2)
+            return _failed(f"{_one_line(error)}{_hint(command, given)} (see: {see})", 2)
         function(**keywords)
     except KeyboardInterrupt:
         return _failed("stopped", 130)
@@ -59,26 +70,63 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _load_plugins() -> None:
-    """Imports what registers groups, networks and commands of others.
+class _Notes:
+    """Warnings as a user reads them: each once, without the line of code that gives it, and none for programmers."""
 
-    These are the entry points of installed packages under ``equicolor.plugins``, and the modules, also of the working
-    directory, that the environment variable EQUICOLOR_PLUGINS names, joined by commas.
-    """
-    for plugin in entry_points(group="equicolor.plugins"):
-        _load_plugin(f"the plugin {plugin.value}", plugin.load)
-    names = [name for name in os.environ.get("EQUICOLOR_PLUGINS", "").split(",") if name]
-    if names:
-        sys.path.insert(0, os.getcwd())
-    for name in names:
-        _load_plugin(f"the plugin {name}, which EQUICOLOR_PLUGINS names,", partial(importlib.import_module, name))
+    def __init__(self) -> None:
+        self.said: set[str] = set()
+
+    def __call__(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        text = " ".join(str(message).split())
+        if issubclass(category, UserWarning) and text not in self.said:
+            self.said.add(text)
+            print(f"note: {text}", file=sys.stderr)
 
 
-def _load_plugin(name: str, load: Callable[[], object]) -> None:
-    try:
-        load()
-    except Exception as error:
-        raise ImportError(f"{name} cannot be imported: {error}") from error
+def _as_written(arguments: Sequence[str]) -> list[str]:
+    """The arguments with the names of options as they are known: dashes for underscores, American spelling."""
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    known = []
+    for argument in arguments[:end]:
+        name, equals, value = argument.partition("=")
+        if name.startswith("--") and not name.startswith("--print_"):  # of jsonargparse's own
+            name = american(name.replace("_", "-"))
+        known.append(name + equals + value)
+    return known + list(arguments[end:])
+
+
+def _hint(command: str | None, given: Sequence[str]) -> str:
+    """What may have been meant by an option or a command that is none."""
+    if command is None:
+        wrong = next((word for word in given if not word.startswith("-")), "")
+        close = get_close_matches(wrong, list_commands(), n=1)
+        return f". Did you mean {close[0]}?" if close else ""
+    parameters = inspect.signature(list_commands()[command]).parameters.values()
+    options = [_option(each.name) for each in parameters if each.kind is each.KEYWORD_ONLY]
+    typed = [word.partition("=")[0] for word in given if word.startswith("--")]
+    wrong = next((option for option in typed if option not in (*options, "--debug")), "")
+    close = get_close_matches(wrong, options, n=1, cutoff=_LIKENESS)
+    if close:
+        return f". Did you mean {close[0]}?"
+    if wrong and "--set" in options:
+        from equicolor.train import meant
+
+        field = meant(wrong.strip("-").replace("-", "_"), likeness=_LIKENESS)
+        return f". Did you mean --set {field}=VALUE?" if field else ""
+    return ""
+
+
+def _option(parameter: str) -> str:
+    """The option of a parameter: ``set_`` is a word of Python's without its underscore."""
+    return "--" + parameter.rstrip("_").replace("_", "-")
 
 
 def _parsed(jsonargparse: Any, arguments: list[str]) -> tuple[Command, dict[str, Any]]:
@@ -119,9 +167,9 @@ def _add_arguments(parser: Any, command: Command, helps: dict[str, str]) -> None
         required = default is parameter.empty
         options: dict[str, Any] = {"help": helps.get(name, "").replace("\n", " "), "type": _READ.get(kind, kind)}
         if several:
-            options |= {"type": str, "nargs": "+", "default": [] if required else list(default)}
-        elif not required:
-            options["default"] = default
+            options |= {"type": str, "nargs": "+"}
+        if not required:
+            options["default"] = list(default) if several else default
         if parameter.kind is not parameter.KEYWORD_ONLY:
             options |= {"nargs": "*" if several else None if required else "?", "metavar": name.upper()}
             parser.add_argument(name, **options)
@@ -132,7 +180,7 @@ def _add_arguments(parser: Any, command: Command, helps: dict[str, str]) -> None
             options = {"help": options["help"], "action": "store_true"}
         elif get_origin(kind) is Literal:
             options |= {"type": str, "choices": get_args(kind)}
-        parser.add_argument("--" + name.rstrip("_"), required=required, **options)
+        parser.add_argument(_option(name), required=required, **options)
 
 
 def _kind(annotation: Any) -> Any:
@@ -177,6 +225,12 @@ def _formatter(jsonargparse: Any) -> type:
 
 
 def _explained(error: Exception) -> str:
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        return (
+            f"there is not enough memory ({_one_line(error)}): take a smaller network, smaller images, or fewer at once"
+        )
+    if isinstance(error, FileExistsError) and error.filename:
+        return f"{error.filename} is a file: expected a folder"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     if isinstance(error, _EXPECTED):

@@ -1,11 +1,13 @@
 """Files that are complete or not there."""
 
+import json
+import math
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from equicolor._tools.files import complete_file, complete_files, write_csv, write_picture, write_text
+from equicolor._tools.files import complete_file, complete_files, write_csv, write_json, write_picture, write_text
 from equicolor._tools.pictures import new_figure
 
 
@@ -66,3 +68,12 @@ def test_csv_quotes_what_it_must_and_leaves_none_empty(tmp_path: Path) -> None:
 def test_pictures_of_both_libraries_become_png(tmp_path: Path, picture: object) -> None:
     with Image.open(write_picture(tmp_path / "a.png", picture)) as read:
         assert read.format == "PNG"
+
+
+def test_json_holds_null_where_there_is_no_number(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "a.json", {"loss": math.nan, "rates": [1.5, math.inf, (-math.inf, 2)], "name": "nän"})
+    assert json.loads(path.read_text(encoding="utf-8")) == {
+        "loss": None,
+        "rates": [1.5, None, [None, 2]],
+        "name": "nän",
+    }

@@ -75,6 +75,8 @@ def test_a_part_alone_leaves_out_the_rest(tmp_path):
         ("--networks segmenter", "--networks takes some of resnet18, resnet34"),
         ("--groups purple3", "unknown group 'purple3'"),
         ("--floor --parts lift", "--floor is measured of networks in eager mode"),
+        ("--calibrate --parts lift", "--calibrate measures layers: leave out --parts"),
+        ("--fused --modes compiled", "--fused is measured of networks in eager mode"),
         ("--floor --modes compiled", "--floor is measured of networks in eager mode"),
         ("--rounds 0", "--rounds must be positive, got 0"),
         ("--device gpu9", "device 'gpu9' cannot be used"),
@@ -84,3 +86,12 @@ def test_mistakes_are_found_before_anything_is_measured(arguments, message, caps
     assert cli.main(["bench", *arguments.split(), "--folder", str(tmp_path / "out")]) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_calibrated_constants_are_written_and_it_says_how_to_use_them(tmp_path, monkeypatch, capsys):
+    # At every size, in no time: the direct way takes half as long.
+    monkeypatch.setattr("equicolor.bench.layers._seconds", lambda *_, **__: {"direct": 1.0, "fast": 2.0})
+    assert cli.main(["bench", "--calibrate", "--groups", "hue4", "--folder", str(tmp_path)]) == 0
+    found = json.loads((tmp_path / "calibration.json").read_text())
+    assert found["mean_loss"] < 0.5 * found["mean_loss_before"]
+    assert f"export EQUICOLOR_CALIBRATION={tmp_path / 'calibration.json'}" in capsys.readouterr().out.replace("\n", "")

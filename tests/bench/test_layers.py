@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from equicolor import group
-from equicolor.bench import layers, multiply_adds
+from equicolor.bench import layers
 from equicolor.bench.layers import Size, measure_layer, sizes_in, summary, sweep, taken_by_auto
+from equicolor.measure import multiply_adds
 
 
 def test_the_sweep_has_every_size_that_fits():

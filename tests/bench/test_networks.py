@@ -73,3 +73,21 @@ def test_compiled_networks_are_timed_beside_eager_ones(monkeypatch):
         ("hue2", "compiled"),
     ]
     assert all(r["ratio"] == 1 for r in records if r["group"] is None)
+
+
+def test_fused_networks_are_timed_in_inference_alone(monkeypatch):
+    asked = []
+
+    def optimize(model, images, **options):
+        asked.append(options["compile"])
+        return optimized(model, images)
+
+    optimized = networks.optimize_for_inference
+    monkeypatch.setattr(networks, "optimize_for_inference", optimize)
+    which = [each for each in candidates(["hue2"], ["eager"], fused=True) if each.algorithm in ("auto", "fused")]
+    records = measure_network("z2cnn", which, rounds=1, batch=2)
+    assert [(r["phase"], r["algorithm"]) for r in records if r["group"]] == [
+        *[("training", "auto"), ("inference", "auto"), ("inference", "fused")]
+    ]
+    assert asked == [False, False, True]
+    assert records[-1]["multiply_adds"] == records[-2]["multiply_adds"]

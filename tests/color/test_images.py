@@ -1,5 +1,6 @@
 """What counts as images: bytes and floats in range; all else is refused with advice."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -58,3 +59,23 @@ def test_values_that_overshoot_by_rounding_stay_in_the_cube_under_exact_moves(pi
     lifted = ec.group(f"{name}(step={abs(shift)})").lift(image[None])
     assert lifted.min() >= -1e-6
     assert lifted.max() <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("name", ["hue", "saturation", "luminance", "temperature", "tint", "exposure"])
+@pytest.mark.parametrize("shift", [float("nan"), float("inf"), 10**400, "far", None, torch.tensor(float("nan"))])
+def test_a_shift_that_is_no_finite_number_is_refused_by_every_move(name, shift):
+    with pytest.raises(ValueError, match="finite number"):
+        getattr(ec.color, f"shift_{name}")(torch.rand(2, 3, 4, 4), shift)
+
+
+def test_a_shift_that_is_not_finite_is_refused_for_one_image_of_several_and_in_lists():
+    images, nan = torch.rand(2, 3, 4, 4), float("nan")
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        ec.color.shift_hue(images, torch.tensor([0.0, nan]))
+    for move in (ec.color.shift_light, ec.color.shift_stain):
+        with pytest.raises(ValueError, match="finite number, got nan"):
+            move(images, [0.0, nan, 0.0])
+    with pytest.raises(ValueError, match="finite"):
+        ec.group("hue3").move_by(images, torch.tensor([nan]))
+    assert ec.color.shift_hue(images, np.float32(90)).shape == images.shape
+    assert ec.color.shift_light(images, np.zeros(3)).shape == images.shape

@@ -45,7 +45,7 @@ def plug_in(folder, monkeypatch, code):
 
 
 def test_commands_are_listed_in_their_order():
-    assert list(list_commands())[:4] == ["train", "evaluate", "predict", "sort"]
+    assert list(list_commands())[:4] == ["train", "compare", "evaluate", "predict"]
 
 
 def test_a_command_is_an_attribute_of_the_package():

@@ -16,14 +16,14 @@ def images(count: int = 16, size: int = 32) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(
-    "pipeline", [*PRESETS, *_STEPS, *_jittered(), "photo+resnet-aug", "cifar+resnet-gray", "cifar+colour-jitter"]
+    "pipeline", [*PRESETS, *_STEPS, *_jittered(), "photo+resnet-aug", "cifar+resnet-gray", "cifar+color-jitter"]
 )
 @pytest.mark.parametrize("training", [True, False])
 def test_every_pipeline_keeps_images_rgb_in_the_unit_interval(pipeline: str, training: bool) -> None:
     augment = Augment(pipeline, 28).train(training)
     size = (
         28
-        if {"resized-crop", "centre-crop"} & set(steps_of(pipeline)) or ("crop" in steps_of(pipeline) and training)
+        if {"resized-crop", "center-crop"} & set(steps_of(pipeline)) or ("crop" in steps_of(pipeline) and training)
         else 32
     )
     result = augment(images(), step=1)
@@ -34,7 +34,7 @@ def test_every_pipeline_keeps_images_rgb_in_the_unit_interval(pipeline: str, tra
 
 
 def test_a_draw_is_a_function_of_seed_and_step() -> None:
-    augment, batch = Augment("cifar+resnet-aug+colour-jitter", 32, seed=5), images()
+    augment, batch = Augment("cifar+resnet-aug+color-jitter", 32, seed=5), images()
     at_three = augment(batch, step=3)
     torch.manual_seed(99)  # whatever else was drawn
     assert torch.equal(Augment("cifar+resnet-aug+colour-jitter", 32, seed=5)(batch, step=3), at_three)
@@ -43,7 +43,7 @@ def test_a_draw_is_a_function_of_seed_and_step() -> None:
     assert not torch.equal(Augment(augment.pipeline, 32, seed=5, rank=1)(batch, step=3), at_three)
 
 
-@pytest.mark.parametrize("step", ["crop", "flip", "resized-crop", "hue-jitter", "colour-jitter"])
+@pytest.mark.parametrize("step", ["crop", "flip", "resized-crop", "hue-jitter", "color-jitter"])
 def test_each_sample_has_its_own_draw(step: str) -> None:
     same = images(1).expand(32, -1, -1, -1)
     assert len(Augment(step, 32)(same).flatten(1).unique(dim=0)) >= (2 if step == "flip" else 20)

@@ -62,7 +62,7 @@ def test_many_classes_are_not_all_listed() -> None:
     before = Fingerprint(1, tuple(f"old{i}" for i in range(9)), 8, "", "", "")
     after = replace(before, classes=("new",))
     assert before.changes(after) == (
-        "9 classes before, 1 now, without 'old0', 'old1', 'old2', 'old3', 'old4' and 4 more and with 'new'"
+        "9 classes before, 1 now, without 'old0', 'old1', 'old2', 'old3' and 5 others and with 'new'"
     )
     assert before.changes(replace(before, classes=before.classes[::-1])).endswith("9 now, in another order")
 

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 import original_formats as formats
-from equicolor.data import DataNotFoundError, Held, Raw, list_datasets, load
-from equicolor.data._load import _rows
+from equicolor.data import DataNotFoundError, Held, Raw, _cut, list_datasets, load
 from equicolor.data._registry import DATASETS
 
 PAPER = "mnist shapes3d camelyon17 cifar10 cifar100 caltech101 stanford_cars oxford_pets stl10 small_norb tiny_imagenet"
@@ -39,7 +38,7 @@ def test_a_missing_library_is_named_with_what_to_install(monkeypatch: pytest.Mon
 
 def rows_of(name: str, split: str, count: int, seed: int = 0, **columns: torch.Tensor) -> torch.Tensor:
     images = Held(torch.zeros(1, 1, 1, 1, dtype=torch.uint8).expand(count, -1, -1, -1))
-    return _rows(Raw(images, torch.zeros(count), (), columns), DATASETS[name].splits[split], seed)
+    return _cut.rows_of(Raw(images, torch.zeros(count), (), columns), DATASETS[name].splits[split], seed)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +119,7 @@ def test_unknown_names_are_met_with_the_known_ones(tmp_path: Path) -> None:
         load("mnist", tmp_path, "val")
     with pytest.raises(ValueError, match=r"mnist has no masks: for segmentation there are caltech101, shapes3d, "):
         load("mnist", tmp_path, task="segmentation")
-    with pytest.raises(ValueError, match="takes the folder that holds your images"):
+    with pytest.raises(DataNotFoundError, match="takes the folder that holds your images"):
         load("folder")
     with pytest.raises(ValueError, match="on_error must be"):
         load("folder", tmp_path, on_error="ignore")  # type: ignore[arg-type]

@@ -9,7 +9,8 @@ import torch
 from PIL import Image
 
 from equicolor.color import rgb_to_hsv
-from equicolor.data import load
+from equicolor.data import describe, load
+from equicolor.data.sets.malaria import slide_of
 
 ROOT = Path(os.environ.get("EQUICOLOR_DATA", ""))
 
@@ -85,3 +86,19 @@ def test_the_stain_of_real_slides_is_that_of_their_uninfected_cells(tmp_path: Pa
     for split in ("blue", "pink", "between"):
         cells = load("malaria", tmp_path, split, in_memory=False, check_size=False)
         assert len(cells) == sum(row["stain_domain"] == split for row in chosen)
+
+
+@needs("malaria")
+def test_the_slides_of_the_original_names_are_those_of_the_table() -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(ROOT / "malaria" / "cells.parquet", columns=["slide", "file"]).to_pydict()
+    assert [slide_of(name) for name in table["file"]] == table["slide"]
+
+
+@needs("malaria")
+def test_real_cells_are_a_table_as_any_other() -> None:
+    cells = describe(ROOT / "malaria" / "cells.parquet")
+    assert (cells.total, cells.classes, cells.image_size) == (27_558, ("parasitized", "uninfected"), 64)
+    assert sum(cells.groups.values()) == 200  # slides, none of which is in two splits
+    for split, share in (("train", 0.8), ("val", 0.1), ("test", 0.1)):
+        assert sum(cells.counts[split].values()) == pytest.approx(share * cells.total, rel=0.01)

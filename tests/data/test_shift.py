@@ -93,7 +93,7 @@ def test_each_image_draws_its_own_hue_whatever_the_batch() -> None:
 def test_a_grey_digit_is_coloured_by_its_hue_times_its_intensity() -> None:
     intensity = torch.rand(20, 1, 6, 6)
     shift = Shift.parse("hue:240..360")
-    coloured = shift.apply(intensity.expand(-1, 3, -1, -1), torch.arange(20), seed=0, grey=True)
+    coloured = shift.apply(intensity.expand(-1, 3, -1, -1), torch.arange(20), seed=0, gray=True)
     hue, saturation, value = color.rgb_to_hsv(coloured).unbind(1)
     drawn = shift.amounts(torch.arange(20), 0)[0]
     assert ((drawn >= 240) & (drawn < 360)).all()
@@ -104,7 +104,7 @@ def test_a_grey_digit_is_coloured_by_its_hue_times_its_intensity() -> None:
 
 def test_a_fixed_hue_colours_grey_images_too() -> None:
     white = torch.ones(2, 3, 1, 1)
-    green = Shift.parse("hue:120").apply(white, torch.arange(2), 0, grey=True)
+    green = Shift.parse("hue:120").apply(white, torch.arange(2), 0, gray=True)
     assert green[0].flatten().tolist() == [0.0, 1.0, 0.0]
 
 
@@ -135,5 +135,11 @@ def test_light_and_stain_are_shifted_by_the_colour_moves() -> None:
 
 def test_light_does_not_colour_grey_images() -> None:
     grey = torch.full((2, 3, 1, 1), 0.5)
-    both = Shift.parse("exp:1,hue:120").apply(grey, torch.arange(2), 0, grey=True)
+    both = Shift.parse("exp:1,hue:120").apply(grey, torch.arange(2), 0, gray=True)
     assert both[0].flatten().tolist() == pytest.approx([0, 0.7310586, 0])
+
+
+@pytest.mark.parametrize("shift", ["hue:1e400", "sat:-1e999", "hue:0..1e400", "hue:90,hue:1e30", "temp:1e7"])
+def test_an_amount_beyond_all_measure_is_refused(shift):
+    with pytest.raises(ValueError, match="is too large"):
+        Shift.parse(shift)

@@ -192,7 +192,7 @@ def test_the_file_carries_the_card_and_takes_the_size_of_the_training(tmp_path):
     model = settle(ec.create_model("z2cnn", group="hue3", num_classes=2, width=4), 32)
     with pytest.raises(ValueError, match="takes an image_size"):
         ec.export_onnx(model, tmp_path / "model.onnx")
-    model.preparation = ec.models.Preparation(32, grey=True)
+    model.preparation = ec.models.Preparation(32, gray=True)
     loaded = ec.from_pretrained(ec.save_pretrained(model, tmp_path, ["ape", "bee"], metrics={"test": {"error": 0.1}}))
     path = ec.export_onnx(loaded, tmp_path / "model.onnx")
     session = pytest.importorskip("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])

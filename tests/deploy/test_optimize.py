@@ -232,3 +232,33 @@ def test_hooks_on_a_layer_still_see_what_they_saw():
         optimize_for_inference(network)(images)
     for before, after in zip(seen[:2], seen[2:], strict=True):
         torch.testing.assert_close(before, after)
+
+
+@pytest.mark.parametrize("nothing", [None, "model", 3])
+def test_what_is_no_network_is_named(nothing):
+    with pytest.raises(TypeError, match=r"expected a network, a torch\.nn\.Module, got"):
+        ec.optimize_for_inference(nothing)
+
+
+def test_a_network_that_was_converted_and_not_trained_becomes_the_plain_one_on_each_element():
+    plain = nn.Sequential(
+        nn.Conv2d(3, 8, 3, stride=2, padding=1, bias=False),
+        nn.BatchNorm2d(8),
+        nn.ReLU(),
+        nn.Conv2d(8, 8, 3, padding="same", groups=8),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(8, 5),
+    )
+    settle(plain)
+    images = torch.rand(2, 3, 16, 16)
+    for group in ("hue4", "temp3-tint3"):
+        converted = ec.convert(plain, group).eval()
+        optimized = optimize_for_inference(converted)
+        assert not any(isinstance(layer, GroupConv2d) for layer in optimized.modules())
+        torch.testing.assert_close(optimized(images), converted(images), atol=1e-5, rtol=1e-4)
+        with torch.no_grad():
+            converted.body[3].weight[0, 1] = 1e-3  # one filter between two elements, and it is no longer plain
+        optimized = optimize_for_inference(converted)
+        assert sum(isinstance(layer, GroupConv2d) for layer in optimized.modules()) == 1
+        torch.testing.assert_close(optimized(images), converted(images), atol=1e-5, rtol=1e-4)

@@ -26,7 +26,7 @@ def refused(capsys, *arguments):
 
 
 def test_an_unknown_experiment_is_answered_with_those_there_are(capsys):
-    assert "unknown experiment 'shapes': there are invertibility, " in refused(capsys, "shapes")
+    assert "unknown experiment 'shapes': there are lifting, " in refused(capsys, "shapes")
 
 
 def test_an_unknown_row_is_answered_with_those_there_are(no_data, capsys):

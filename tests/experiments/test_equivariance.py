@@ -66,7 +66,7 @@ def test_finished_runs_are_not_repeated(folder, monkeypatch):
     def never(*arguments, **keywords):
         raise AssertionError("trained again")
 
-    monkeypatch.setattr("equicolor.experiments._runs.fit", never)
+    monkeypatch.setattr("equicolor.comparison._runs.fit", never)
     changes = [f"{OURS}:{change}" for change in TINY]
     command = ["reproduce", "equivariance", "--quick", "--folder", str(folder), "--rows", OURS, "--reduce", *changes]
     assert cli.main([*command, "--debug"]) == 0

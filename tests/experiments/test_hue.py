@@ -6,9 +6,9 @@ import json
 import pytest
 
 from equicolor import cli
+from equicolor.comparison._runs import Runs
 from equicolor.experiments import Setting, experiment
 from equicolor.experiments._five import FIVE, TUNED, five_rows, tuned_note
-from equicolor.experiments._runs import Runs
 from equicolor.train import Recipe
 
 TINY = ("train_size=64", "test_size=32", "epochs=1", "batch_size=32")

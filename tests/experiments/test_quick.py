@@ -7,20 +7,28 @@ import pytest
 from PIL import Image
 
 from equicolor.cli import main
-from equicolor.experiments._report import QUICK
+from equicolor.comparison._report import QUICK
+from pretrained_weights import lite0_pth
 
 SIZES = {"train_size": 32, "test_size": 32, "batch_size": 16, "epochs": 1}
 #: Experiment → rows that are run, columns of the first table, pictures.
 RUNS = {
     "camelyon17": (["ResNet50", "Sat-3 (d=1/2)"], ["A/A", "A/B", "A/C"], ["saturation"]),
     "natural": (["ResNet-aug", "Hue-4"], ["CIFAR-10 recipe", "STL-10 recipe"], []),
-    "small-norb": (["ResNet18", "Lum-3"], ["A/A", "A/B", "A/C"], []),
+    "small-norb": (["ResNet18", "Lum-3"], ["A/A", "A/B", "A/C"], ["examples"]),
     "imagenet": (["Hue-3", "CEConv-3"], ["ImageNet recipe", "Tiny-ImageNet recipe"], []),
     "segmentation": (["Conv", "Hue-3"], ["A/A", "A/B", "A/C"], ["masks"]),
     "saturation": (["Sat-3-clamp", "Sat-3-exact"], ["A/A", "A/B", "A/C"], ["saturation-shapes"]),
     "luminance": (["Lum-3-clamp", "Lum-3-exact"], ["A/A", "A/B", "A/C"], ["luminance-shapes"]),
     "canonical": (["hue, plain", "hue, canonicalised"], ["A/A", "A/B", "A/C"], []),
     "stain": (["plain, grey", "canonical light"], ["A/A", "A/B", "A/C"], ["from-blue"]),
+    "light": (["CIFAR-10, grey-world white balance", "CIFAR-10, canonical light"], [], ["lamps-cifar10"]),
+    "pretrained": (
+        ["Caltech-101, plain", "Caltech-101, Hue-3, nothing trained"],
+        [],
+        ["caltech101-hue", "caltech101-lamp"],
+    ),
+    "frontier": (["plain", "Hue-4, stage 1"], [], ["frontier"]),
     "windows": (["Sat-3, mean", "Sat-5, valid"], ["A/A", "A/B", "A/C"], []),
 }
 
@@ -28,6 +36,8 @@ RUNS = {
 @pytest.mark.parametrize("name", RUNS)
 def test_the_quick_version_runs_from_end_to_end_without_data(name, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("EQUICOLOR_DATA", str(tmp_path / "nothing"))
+    if name == "pretrained":
+        lite0_pth()
     rows, columns, pictures = RUNS[name]
     reduce = [f"{row}:{field}={value}" for row in rows for field, value in SIZES.items()]
     out = tmp_path / "out"

@@ -33,9 +33,10 @@ def test_every_file_without_an_underscore_is_an_experiment():
 
 def test_experiments_are_listed_in_the_order_of_the_paper_then_our_own():
     assert list_experiments() == [
-        *("invertibility", "equivariance", "mnist", "sample-efficiency", "trajectories", "shapes3d", "camelyon17"),
-        *("natural", "small-norb", "imagenet", "segmentation", "sorting", "feature-maps"),
-        *("coverage", "saturation", "luminance", "windows", "canonical", "stain"),
+        *("lifting", "invertibility", "equivariance", "mnist", "sample-efficiency", "trajectories", "shapes3d"),
+        *("camelyon17", "natural", "small-norb", "imagenet", "segmentation", "sorting", "feature-maps"),
+        *("coverage", "frontier", "saturation", "luminance", "windows", "canonical", "stain", "light", "pretrained"),
+        "summary",
     ]
 
 

@@ -4,7 +4,8 @@ import statistics
 
 import pytest
 
-from equicolor.experiments._tables import Measured, Published, error_table, run_records
+from equicolor.comparison import Measured, run_records
+from equicolor.experiments._tables import Published, error_table
 from small import SMALL, made_up, small_row
 
 SPLITS = {"test_a": "A/A", "test_b": "A/B"}

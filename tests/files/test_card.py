@@ -20,7 +20,7 @@ OLD = Path(__file__).parent / "cards"
 @pytest.fixture
 def model():
     model = ec.create_model("z2cnn", "hue3", num_classes=2, width=4)
-    model.preparation = Preparation(28, resize=32, crop=32, grey=True)
+    model.preparation = Preparation(28, resize=32, crop=32, gray=True)
     return model
 
 
@@ -28,7 +28,7 @@ ABOUT = {
     "data": {"name": "cells", "split": "train", "images": 12, "fingerprint": "ab"},
     "recipe": {"data": "cells", "model": "z2cnn", "lr": 0.1},
     "metrics": {"test": {"error": 0.25, "loss": 1.5}},
-    "licence": "mit",
+    "license": "mit",
 }
 
 
@@ -40,7 +40,7 @@ def test_everything_that_is_said_of_a_network_comes_back_with_it(model, tmp_path
     assert card == read_card(tmp_path)
     assert card.classes == ("healthy", "sick")
     assert {name: getattr(card, name) for name in ABOUT} == ABOUT
-    assert (card.image_size, card.resize, card.crop, card.fit, card.grey) == (28, 32, 32, "crop", True)
+    assert (card.image_size, card.resize, card.crop, card.fit, card.gray) == (28, 32, 32, "crop", True)
     assert Card.from_json(card.to_json()) == card
     image = torch.rand(3, 50, 40)
     assert torch.equal(loaded.preprocess(image), model.preprocess(image))
@@ -54,12 +54,12 @@ def test_a_network_that_is_saved_again_keeps_its_card_while_its_weights_are_thos
     torch.nn.init.zeros_(next(changed.parameters()))
     card = card_of(changed)
     assert (card.metrics, card.data, card.recipe) == ({}, None, None)  # they were those of other weights
-    assert (card.classes, card.licence, card.preparation) == (("healthy", "sick"), "mit", model.preparation)
+    assert (card.classes, card.license, card.preparation) == (("healthy", "sick"), "mit", model.preparation)
 
 
 def test_networks_of_other_makes_are_told_how_to_prepare_images_too(tmp_path):
     network = torch.nn.Sequential(torch.nn.Conv2d(3, 2, 3), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
-    ec.save_pretrained(network, tmp_path, ["a", "b"], preparation=Preparation(16, grey=True))
+    ec.save_pretrained(network, tmp_path, ["a", "b"], preparation=Preparation(16, gray=True))
     loaded = ec.from_pretrained(tmp_path, model=copy.deepcopy(network))
     assert loaded.card.classes == ("a", "b")
     assert loaded.preprocess(torch.rand(3, 20, 30)).shape == (1, 3, 16, 16)
@@ -85,6 +85,22 @@ def test_there_is_a_card_of_every_earlier_format():
     assert formats == set(range(1, Card().format))
 
 
+def test_a_card_in_british_spelling_says_the_same():
+    card = Card.read(OLD / "format-2-british.json")
+    assert card.preparation == Preparation(28, resize=32, crop=30, gray=True)
+    assert card.license == "mit"
+    assert card.normalization["std"][1] == 0.25
+    assert not {"grey", "normalisation", "licence"} & set(card.to_dict())
+
+
+def test_a_card_of_before_there_were_several_normalisations_of_colours_keeps_its_own():
+    assert Card.read(OLD / "format-3.json").preparation == Preparation(32, color_normalization="gray-world")
+    old = json.loads((OLD / "format-3.json").read_text())
+    assert Card.from_dict(old | {"gray_world": False}).preparation == Preparation(32)
+    with pytest.raises(ValueError, match="gray_world must be true or false, got 'yes'"):
+        Card.from_dict(old | {"gray_world": "yes"})
+
+
 def test_an_old_card_of_a_segmenter_says_so():
     old = {"library_name": "equicolor", "format": 1, "architecture": {"name": "segmenter", "num_classes": 1}}
     assert Card.from_dict(old).task == "segmentation"
@@ -102,12 +118,13 @@ WRONG = {
     "resize": [0, "x", 10**9, [28]],
     "crop": [-3, 10**12, "28"],
     "fit": ["squeeze", None, 3],
-    "grey": [0, 1, "yes", None],
-    "normalisation": [3, {"mean": 1}, {"mean": [0], "std": [0]}, {"mean": [float("nan")], "std": [1]}, "x"],
+    "gray": [0, 1, "yes", None],
+    "color_normalization": [0, True, "gray_world", "grey", ["macenko"]],
+    "normalization": [3, {"mean": 1}, {"mean": [0], "std": [0]}, {"mean": [float("nan")], "std": [1]}, "x"],
     "data": ["digits", 3],
     "recipe": ["digits", [1]],
     "metrics": [None, [1], {"test": 3}, {"test": {"error": "low"}}],
-    "licence": [3, {}],
+    "license": [3, {}],
     "parameters": [-1, 2.5, "many"],
     "sha256": [3, []],
     "library_version": [3],
@@ -191,7 +208,7 @@ def test_a_page_that_a_user_wrote_or_changed_is_kept_unless_asked(model, tmp_pat
     ec.save_pretrained(model, tmp_path)
     ours = page.read_text()
     assert is_ours(ours)
-    ec.save_pretrained(model, tmp_path, licence="mit")
+    ec.save_pretrained(model, tmp_path, license="mit")
     assert "license: mit" in page.read_text()  # ours, written anew
     for words in ("My own page.\n", ours.replace("## Limits", "## Limits, as we saw them"), ours + "\nAnd more.\n"):
         page.write_text(words)

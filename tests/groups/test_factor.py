@@ -224,7 +224,7 @@ def test_taken_prefixes_and_what_is_no_factor_are_refused(registry):
         ("hue0", "positive whole number"),
         ("hue4+", "unknown group"),
         ("hue4++temp3", "unknown group"),
-        ("gain3", "unknown group 'gain3'.*direction"),
+        ("gain3", r"unknown group 'gain3': it needs direction, as in 'gain3\(direction=…\)'"),
         ("gain3(direction=0:0)", "not all of them 0"),
         ("hema3(matrix=1:2:3)", "stain matrix is 3×3"),
         ("hema3(matrix=1:0:0/2:0:0/0:0:1)", "different directions"),

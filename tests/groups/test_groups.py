@@ -270,3 +270,19 @@ def test_bad_images_and_features_are_refused():
         ec.Hue(4).act_on_images(1, torch.full((1, 3, 2, 2), float("nan")))
     with pytest.raises(ValueError, match=r"hue4.*G = 4.*\(6, 2\).*Lift images first"):
         ec.Hue(4).act_on_features(1, torch.rand(6, 2))
+
+
+def test_numbers_of_elements_are_bounded_and_of_plain_digits():
+    for n in (10**30, 10**5000):
+        with pytest.raises(ValueError, match="Hue takes at most 1000000 elements"):
+            ec.Hue(n)
+    for name in ("hue１", "hue٣", "hue1_0", "sat3(step=０.1)"):
+        with pytest.raises(ValueError, match="group"):
+            ec.group(name)
+    with pytest.raises(ValueError, match="unknown group"):
+        ec.create_model("z2cnn", "ceconv３")
+
+
+def test_an_argument_that_is_given_twice_is_named():
+    with pytest.raises(ValueError, match="step is given twice"):
+        ec.group("sat3(step=0.1,step=0.2)")

@@ -84,6 +84,20 @@ def test_canonicalisers_nest_and_may_be_ones_own():
     assert torch.equal(whole(torch.ones(1, 3, 2, 2)), torch.full((1, 3, 2, 2), 0.5))
 
 
+def test_what_stands_in_front_is_exact_and_what_is_behind_another_is_not():
+    torch.manual_seed(0)
+    light = ec.nn.Canonicalizer("temp-tint")
+    torch.nn.init.normal_(light.shifts[-1].weight)  # as if it had learnt something
+    images, hues = torch.rand(4, 3, 32, 32) * torch.rand(4, 3, 1, 1), ec.group("hue4")
+    plain, group = settle(ec.create_model("z2cnn")), settle(ec.create_model("z2cnn", "hue4"))
+    hue_first = ec.canonicalize(ec.canonicalize(plain, canonicalizer=light), "hue4").eval()
+    light_first = ec.canonicalize(group, canonicalizer=light).eval()
+    turned = hues.act_on_images(1, images)
+    torch.testing.assert_close(hue_first(turned), hue_first(images), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(group(turned), group(images), atol=1e-5, rtol=1e-5)
+    assert (light_first(turned) - light_first(images)).abs().max() > 1e-3
+
+
 def test_it_comes_in_the_precision_of_the_network():
     whole = ec.canonicalize(ec.create_model("z2cnn").double(), "hue4")
     assert {p.dtype for p in whole.parameters()} == {torch.float64}

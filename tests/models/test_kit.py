@@ -41,3 +41,5 @@ def test_no_width_is_zero(n, width):
 def test_an_unknown_width_is_refused(width):
     with pytest.raises(ValueError, match="width must be 'paper', 'fast' or"):
         make_kit("hue4", width)
+    with pytest.raises(ValueError, match="width must be 'paper', 'fast' or"):
+        ec.create_model("z2cnn", "hue4", width=width)

@@ -2,7 +2,8 @@ import pytest
 import torch
 
 import equicolor as ec
-from equicolor.models import Z2CNN, ResNet, Segmenter
+from equicolor._tools import plugins
+from equicolor.models import Z2CNN, ResNet, Segmenter, _registry
 
 
 def test_lists_the_networks_of_the_paper():
@@ -34,6 +35,19 @@ def test_a_name_that_is_taken_is_refused():
         ec.register_model("linear")(torch.nn.Linear)
 
 
+def test_a_network_of_another_package_is_found_by_its_entry_point(monkeypatch):
+    class Plugin:
+        value = "stranger"
+
+        @staticmethod
+        def load():
+            ec.register_model("thumb")(type("Thumb", (Z2CNN,), {}))
+
+    monkeypatch.setattr(_registry, "_MODELS", dict(_registry._MODELS))
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [Plugin] if group == "equicolor.plugins" else [])
+    assert type(ec.create_model("thumb")).__name__ == "Thumb"
+
+
 def test_a_group_may_be_given_as_such_or_by_name():
     group = ec.Hue(4) * ec.Saturation(3, step=0.05, action="clamp")
     model = ec.create_model("z2cnn", group)
@@ -61,7 +75,7 @@ def test_an_unknown_group_is_answered_with_those_that_a_model_takes():
 
 
 def test_an_unknown_option_is_answered_with_those_that_exist():
-    with pytest.raises(TypeError, match=r"z2cnn has no option 'stem'. Its own are bias;.*width"):
+    with pytest.raises(TypeError, match=r"z2cnn has no option 'stem'. Its own are bias, softmax;.*width"):
         ec.create_model("z2cnn", stem="cifar")
 
 

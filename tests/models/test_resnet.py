@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -46,3 +48,40 @@ def test_an_impossible_number_of_stages_on_the_group_is_refused(group, stages):
 def test_an_unknown_stem_is_refused():
     with pytest.raises(ValueError, match="unknown stem 'mnist': expected 'cifar' or 'imagenet'"):
         ec.create_model("resnet18", stem="mnist")
+
+
+@pytest.mark.parametrize(("name", "last"), [("resnet18", "stage1"), ("resnet18", "stage3"), ("resnet44", "stage2")])
+@pytest.mark.parametrize("width", ["paper", "fast"])
+def test_pooled_early_it_has_the_parameters_of_the_conventional_network_in_fewer_multiplications(name, last, width):
+    image = torch.rand(1, 3, 32, 32, device="meta")
+    with torch.device("meta"):
+        plain = ec.create_model(name)
+        early, late = (ec.create_model(name, "hue4", width=width, pool_after=after) for after in (last, None))
+    assert early.num_parameters == pytest.approx(plain.num_parameters, rel=0.1)
+    work = [ec.measure.multiply_adds(model, image).convolutions for model in (plain, early, late)]
+    assert work[0] < work[1] < work[2]
+
+
+@pytest.mark.parametrize("group", ["hue4", "ceconv3"])
+def test_pooled_early_the_logits_stay_invariant_and_widths_follow_the_first(group, images):
+    model = settle(ec.create_model("resnet18", group, width=8, pool_after="stage2"))
+    assert len(model.stages) == 2
+    assert model.features(images).shape[1:] == (16, 16, 16)
+    expected = round(8 * 8 * (2 if group == "hue4" else math.sqrt(1 + 3 / 9)))
+    assert model.head.classifier.in_features == expected
+    assert ec.equivariance_error(model, images, model.group).max() < 1e-4
+    ec.create_model(**model.config).load_state_dict(model.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("group", "options"),
+    [("hue4", {"pool_after": "stage5"}), ("hue4", {"pool_after": "stem"}), (None, {"pool_after": "stage1"})],
+)
+def test_a_stage_that_is_not_there_is_refused(group, options):
+    with pytest.raises(ValueError, match="pool_after must be one of 'stage1', 'stage2', 'stage3', 'stage4', in a"):
+        ec.create_model("resnet18", group, **options)
+
+
+def test_the_place_of_the_pooling_is_said_once():
+    with pytest.raises(ValueError, match="pool_after and group_stages both say where to pool"):
+        ec.create_model("resnet18", "hue4", pool_after="stage1", group_stages=1)

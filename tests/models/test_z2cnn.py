@@ -31,3 +31,11 @@ def test_a_bias_before_a_norm_changes_nothing(images):
 def test_ends_in_logits_not_in_probabilities(images):
     logits = settle(ec.create_model("z2cnn", "hue3"))(images)
     assert (logits < 0).any()
+
+
+def test_ends_in_probabilities_where_the_authors_softmax_is_asked_for(images):
+    plain, model = (settle(ec.create_model("z2cnn", "hue3", **options)) for options in ({}, {"softmax": True}))
+    model.load_state_dict(plain.state_dict())
+    torch.testing.assert_close(model(images), plain(images).softmax(1))
+    assert model.config["softmax"]
+    assert "softmax" not in plain.config  # cards of others stay what they were

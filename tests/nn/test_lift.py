@@ -17,7 +17,7 @@ def test_it_lifts_then_normalises(dtype):
     lifted = Lift("hue4-sat3", mean, std, dtype=dtype)(images)
     expected = ec.group("hue4-sat3").lift(images) - torch.tensor(mean, dtype=dtype).view(3, 1, 1)
     torch.testing.assert_close(lifted, expected / torch.tensor(std, dtype=dtype).view(3, 1, 1))
-    assert torch.equal(Lift("hue4")(images), ec.Hue(4).lift(images))
+    assert torch.equal(Lift("hue4", dtype=dtype)(images), ec.Hue(4).lift(images))
 
 
 @pytest.mark.parametrize("name", ["hue3", "hue4", "sat3", "hue4-lum3"])
@@ -153,3 +153,26 @@ def test_light_and_stain_are_lifted_in_channels_last_and_compiled(name):
     assert lift(images).is_contiguous(memory_format=torch.channels_last)
     compiled = torch.compile(lift, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(images), lift(images))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [0.5, float("nan"), 0.5]])
+def test_mean_and_std_must_be_finite(value):
+    with pytest.raises(ValueError, match="mean must be finite"):
+        Lift("hue4", mean=value)
+    with pytest.raises(ValueError, match="std must be positive and finite"):
+        Lift("hue4", std=value)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("group", [None, "hue3", "ceconv3"])
+def test_images_of_another_precision_than_the_network_are_refused_in_one_line(group, dtype):
+    model, images = ec.create_model("z2cnn", group), torch.rand(1, 3, 28, 28)
+    given = str(dtype).removeprefix("torch.")
+    with pytest.raises(TypeError, match=rf"the images are {given} and the network is float32: convert"):
+        model(images.to(dtype))
+    assert model.double().eval()(images.double()).dtype == torch.float64
+
+
+def test_under_autocast_pytorch_chooses_the_precision():
+    with torch.autocast("cpu", torch.bfloat16):
+        assert Lift("hue4")(torch.rand(1, 3, 4, 4).bfloat16()).shape == (4, 3, 4, 4)

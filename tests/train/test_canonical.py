@@ -7,12 +7,14 @@ import time
 
 import pytest
 import torch
+from PIL import Image
 
 import equicolor as ec
 from equicolor.cli import main
 from equicolor.data import load
 from equicolor.nn import Canonicalizer
 from equicolor.train import Recipe, Run, fit, resume, train_canonicalizer
+from equicolor.trained import open_model
 from runs import SMALL, assert_identical, fail, last_step, rows, start, stop_at, torchrun
 from runs import weights as saved
 
@@ -46,6 +48,38 @@ def test_it_learns_that_images_as_they_are_have_not_been_turned():
     canonical, move = made.eval()(made.group.act_on_images(1, red))
     assert (move == 90).float().mean() > 0.9
     torch.testing.assert_close(canonical[move[:, 0] == 90], red[move[:, 0] == 90], atol=1e-5, rtol=0)
+
+
+def test_any_folder_of_images_will_do(tmp_path):
+    for name in ("a.png", "deep/b.png", "deep/er/c.jpg", ".hidden/d.png", "notes.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("txt"):
+            (tmp_path / name).write_text("no image")
+        else:
+            Image.new("RGB", (20, 30), (200, 100, 50)).save(tmp_path / name)
+    images = ec.data.load_unlabeled(tmp_path, 16)
+    assert (len(images), images.classes) == (3, ("image",))
+    assert images[:3].images.shape == (3, 3, 16, 16)
+    made = Canonicalizer("temp", size=16)
+    assert train_canonicalizer(made, tmp_path, steps=2) >= 0
+    assert not made.training
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        train_canonicalizer(made, tmp_path / "nowhere", steps=2)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match=r"empty holds no images: expected files that end in \.bmp"):
+        train_canonicalizer(made, tmp_path / "empty", steps=2)
+    with pytest.raises(ValueError, match="holds no images to train a canonicaliser on"):
+        train_canonicalizer(made, images.subset([]), steps=2)
+
+
+def test_a_run_says_what_it_is_about_before_the_canonicaliser_and_how_long_that_takes(tmp_path, capsys):
+    fit(RECIPE.replace(iterations=1, canonicalizer_steps=8), tmp_path / "run")
+    out, err = capsys.readouterr()
+    assert "z2cnn (canonicalised by temp-tint) on hue_shift_digits" in " ".join(out.split())
+    assert open_model(tmp_path / "run").describe().startswith("z2cnn, canonicalised by temp3-tint3, ")
+    said = err.splitlines()
+    assert said[0].startswith("training on hue_shift_digits train")
+    assert said[1].startswith("training the canonicaliser, 8 steps, will take about ")
 
 
 def test_its_training_is_a_function_of_the_seed():

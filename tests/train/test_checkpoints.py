@@ -29,14 +29,14 @@ def contents(checkpoints):
 
 def read_fails(monkeypatch, path):
     """As a disk that fails, for now, to read one file."""
-    sha256 = module._sha256
+    sha256 = module.digest
 
     def reading(other):
         if other == path:
             raise OSError(errno.EIO, "Input/output error")
         return sha256(other)
 
-    monkeypatch.setattr(module, "_sha256", reading)
+    monkeypatch.setattr(module, "digest", reading)
 
 
 def test_the_newest_is_the_one_of_the_latest_step_not_of_the_latest_writing(checkpoints):
@@ -108,8 +108,8 @@ def test_as_many_good_ones_are_kept_as_asked_for_whatever_happened_to_others(che
 def test_no_more_is_read_than_the_answer_takes(checkpoints, monkeypatch):
     for step in range(3):
         write(checkpoints, step, bytes([step]))
-    read, sha256 = [], module._sha256
-    monkeypatch.setattr(module, "_sha256", lambda path: read.append(path.name[:14]) or sha256(path))
+    read, sha256 = [], module.digest
+    monkeypatch.setattr(module, "digest", lambda path: read.append(path.name[:14]) or sha256(path))
     checkpoints.newest()
     checkpoints.to_go_on_from()
     checkpoints.latest_step()

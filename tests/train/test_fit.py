@@ -182,6 +182,6 @@ def test_two_processes_have_the_losses_of_one(tmp_path):
 
 
 def test_without_the_extra_the_error_says_what_to_install():
-    program = "import sys; sys.modules['lightning'] = None\nimport equicolor.train"
+    program = "import sys; sys.modules['lightning'] = None\nfrom equicolor.train import fit"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "pip install 'equicolor[train]'" in run.stderr

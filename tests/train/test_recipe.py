@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equicolor as ec
+from convert_networks import torchvision_models
+from equicolor.models import is_from_elsewhere
 from equicolor.train import Recipe, list_recipes
 
 EVERY = [
@@ -56,7 +58,11 @@ def test_every_recipe_names_a_network_that_can_be_built():
     recipes = [Recipe.load(name) for name in EVERY]
     networks = {(recipe.model, recipe.group, str(recipe.model_options)): recipe for recipe in recipes}
     for recipe in networks.values():
-        model = ec.create_model(recipe.model, group=recipe.group, **recipe.model_options)
+        elsewhere = is_from_elsewhere(recipe.model)
+        if elsewhere:
+            torchvision_models()
+        options = {"pretrained": False} if elsewhere else {}
+        model = ec.create_model(recipe.model, group=recipe.group, **recipe.model_options, **options)
         assert model.config["name"] == recipe.model
 
 
@@ -158,6 +164,106 @@ def test_a_mistake_in_a_recipe_is_named(changes, message):
         Recipe.load("hue_shift_mnist", changes)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("model_options.foo", "1", "unknown option 'foo' in model_options. Of z2cnn there are bias, softmax, width"),
+        ("model_options.wdith", "1", "Did you mean 'width'"),
+        ("model_options.num_classes", "2", "model_options.num_classes is none of the options: there are as many as"),
+        ("model_options.group", "hue3", "model_options.group is none of the options: it is the field group"),
+        ("model_options.a.b", "1", "unknown option 'a.b'"),
+        ("model_options.width", "ten", "model_options.width of a recipe must be 'paper' or 'fast' or a whole number"),
+        ("model_options.bias", "maybe", "model_options.bias of a recipe must be true or false, got 'maybe'"),
+        ("model_options", "3", "model_options of a recipe must be names and values, got 3"),
+        ("model_options", "{a", "model_options of a recipe cannot be read: '{a' is no YAML"),
+        ("model_options.width", "[1", "model_options.width of a recipe cannot be read"),
+        ("data_options.foo", "1", "unknown option 'foo' in data_options"),
+        ("data_options.split", "test", "there are the fields train_split and test_splits"),
+        ("data_options.task", "segmentation", "it is the field task"),
+        ("data_options.root", "5", "data_options.root of a recipe must be text or null, got 5"),
+        ("data_options.seed", "x", "data_options.seed of a recipe must be a whole number, got 'x'"),
+        ("data.x", "1", "data of a recipe has no options, got 'data.x': did you mean data_options.x"),
+        ("optimizer_options.lr", "1", "it is the field lr"),
+        ("optimizer_options.foo", "1", "unknown option 'foo' in optimizer_options. Of adam there are betas"),
+        ("canonicalize_options.foo", "1", "unknown option 'foo' in canonicalize_options"),
+        ("test_splits", "[test_a", "test_splits of a recipe cannot be read: '[test_a' is no YAML"),
+        ("lr", "[", "lr of a recipe cannot be read"),
+        ("seed", "12345678901234567890123456", "seed of a recipe must be a whole number below 2^63"),
+        ("seed", "9" * 5000, "seed of a recipe"),
+        ("model_options.width", "9" * 30, "model_options.width of a recipe must be"),
+        ("lr", "1e400", "lr of a recipe must be positive, got inf"),
+        ("group", "hue100000", "the group 'hue100000' has 100,000 elements, too many"),
+        ("group", "purple3", "unknown group 'purple3'"),
+        ("epoch", "5", "Did you mean 'epochs'"),
+        ("image_size", "64", "Did you mean 'data_options.image_size'"),
+        ("width", "24", "Did you mean 'model_options.width'"),
+        ("momentum", "0.9", "Did you mean 'optimizer_options.momentum'"),
+        ("learning_rate", "0.1", "Did you mean 'lr'"),
+        ("", "3", "unknown field of a recipe ''"),
+        (".", "3", "unknown field of a recipe ''"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_named_in_one_line(key, value, message):
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        Recipe.load("hue_shift_mnist", {key: value})
+    assert len(str(caught.value)) < 700
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1: 2", "unknown field of a recipe '1'"),
+        ("model_options: {1: 2}", "unknown option 1 in model_options"),
+        ("model_options: [bias]", "model_options of a recipe must be names and values, got ['bias']"),
+        ("variants: 3", "variants of"),
+        ("variants: [a, b]", "must be names, each with the fields that it changes, got ['a', 'b']"),
+        ("seed: 2020-13-45", "cannot be read"),
+        ("seed: 2020-10-10", "seed of a recipe must be a whole number"),
+        ("lr: !!python/object/apply:os.system [ls]", "cannot be read"),
+        ("lr: " + "[" * 3000, "cannot be read"),
+        ("augment: &a [*a]", "augment of a recipe must be text"),
+    ],
+)
+def test_a_mistake_in_a_yaml_file_is_named_in_one_line(text, message, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"data: digits\nmodel: z2cnn\nepochs: 1\n{text}\n")
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        Recipe.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_variant_that_is_no_set_of_fields_is_named(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("data: digits\nmodel: z2cnn\nepochs: 1\nvariants: {a: 3, 7: {epochs: 2}}\n")
+    assert Recipe.load(path).epochs == 1
+    with pytest.raises(ValueError, match=r"variant a of .* must be fields and their values, got 3"):
+        Recipe.load(f"{path}:a")
+    with pytest.raises(ValueError, match="unknown variant"):
+        Recipe.load(f"{path}:b")
+    assert Recipe.load(f"{path}:7").epochs == 2
+
+
+def test_lists_are_read_with_commas_brackets_and_spaces():
+    for text in ("1,2,3", "[1, 2, 3]", "1 2 3", "1, 2, 3"):
+        assert Recipe.load("hue_shift_mnist", {"seeds": text}).seeds == [1, 2, 3]
+    for text in ("test_a,test_b", "[test_a, test_b]", "test_a, test_b"):
+        assert Recipe.load("hue_shift_mnist", {"test_splits": text}).test_splits == ["test_a", "test_b"]
+
+
+def test_british_spelling_is_understood_and_american_is_written():
+    british = Recipe.load("malaria", {"augment": "flip+colour-jitter+grey"})
+    assert british.augment == "flip+color-jitter+gray"
+    assert Recipe.load("malaria:z2cnn-colour-jitter") == Recipe.load("malaria:z2cnn-color-jitter")
+    assert Recipe.load("canonical_shapes3d:colour-plain").data == "color_of_shapes3d"
+    assert Recipe.load("canonical_shapes3d:colour-plain", {"data": "colour_of_shapes3d"}).data == "color_of_shapes3d"
+
+
+def test_a_folder_given_as_a_path_is_written_as_text(tmp_path):
+    recipe = Recipe("folder", "z2cnn", epochs=1, test_splits=["test"], data_options={"root": tmp_path})
+    assert yaml.safe_load(recipe.to_yaml())["data_options"] == {"root": str(tmp_path)}
+
+
 def test_a_recipe_that_is_not_there_is_named():
     with pytest.raises(FileNotFoundError, match="Did you mean 'cifar10'"):
         Recipe.load("cifar-10")
@@ -210,7 +316,7 @@ def test_a_recipe_says_its_format_and_one_that_does_not_is_of_the_first() -> Non
 
 
 def test_a_field_that_was_renamed_is_read_under_its_old_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("equicolor.train._recipe._RENAMED", {"learning_rate": "lr"})
+    monkeypatch.setattr("equicolor.train._recipe_files._RENAMED", {"learning_rate": "lr"})
     old = {"data": "digits", "model": "z2cnn", "epochs": 1, "learning_rate": 0.5}
     assert Recipe.from_dict(old).lr == 0.5
     with pytest.raises(ValueError, match="learning_rate and lr, which are names of one field"):

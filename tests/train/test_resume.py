@@ -85,7 +85,7 @@ def test_a_damaged_checkpoint_is_not_picked_up(tmp_path, whole, monkeypatch):
 
 
 def test_a_checkpoint_damaged_at_the_very_end_does_not_pass_for_an_earlier_network(tmp_path, whole, monkeypatch):
-    folder, export = tmp_path / "run", fit_module._Session._export
+    folder, export = tmp_path / "run", fit_module.Session._export
 
     def damage_and_export(self):
         newest = self.checkpoints.newest()
@@ -93,7 +93,7 @@ def test_a_checkpoint_damaged_at_the_very_end_does_not_pass_for_an_earlier_netwo
         export(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(fit_module._Session, "_export", damage_and_export)
+        patch.setattr(fit_module.Session, "_export", damage_and_export)
         with pytest.raises(TrainingError, match=f"of step 12, is damaged: equicolor train --resume {folder}"):
             fit(SMALL, folder, quiet=True)
     with pytest.warns(UserWarning, match="goes on from step 8"):
@@ -112,7 +112,7 @@ def test_a_disk_that_cannot_read_the_checkpoint_now_leaves_the_run_as_it_was(tmp
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr("equicolor.train._checkpoints._sha256", unreadable)
+        patch.setattr("equicolor.train._checkpoints.digest", unreadable)
         with pytest.raises(TrainingError, match=r"cannot read the checkpoint .*Input/output error.*try again"):
             resume(folder, quiet=True)
     assert sorted((folder / "checkpoints").iterdir()) == before

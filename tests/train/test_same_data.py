@@ -107,7 +107,7 @@ def test_the_record_can_be_read(home):
 @pytest.mark.parametrize("content", ["", "[]", '{"training": {"train": {"count": 3}}}'])
 def test_a_damaged_record_is_named(home, content):
     (home / "run" / "data.json").write_text(content)
-    with pytest.raises(TrainingError, match=r"data\.json is damaged .*Remove it"):
+    with pytest.raises(TrainingError, match=r"data\.json is damaged .*move it elsewhere"):
         resume(home / "run", quiet=True)
 
 

@@ -11,18 +11,20 @@ import torch
 from equicolor.train import DivergedError, StoppedError, TrainingError, fit, resume
 from equicolor.train import _fit as fit_module
 from equicolor.train._checkpoints import Checkpoints
-from runs import SMALL, assert_identical, finish, last_step, start, stop_at, weights
+from runs import SMALL, assert_identical, finish, last_step, rows, start, stop_at, weights
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_a_signal_stops_with_a_checkpoint_and_says_how_to_go_on(number, tmp_path, whole, monkeypatch):
+@pytest.mark.parametrize("step", [5, 6], ids=["between two lines of metrics", "at one"])
+def test_a_signal_stops_with_a_checkpoint_and_says_how_to_go_on(number, step, tmp_path, whole, monkeypatch):
     folder = tmp_path / "run"
     with monkeypatch.context() as patch:
-        stop_at(patch, 5, lambda session: signal.raise_signal(number))
-        with pytest.raises(StoppedError, match=f"step 6 of 12.*equicolor train --resume {folder}"):
+        stop_at(patch, step - 1, lambda session: signal.raise_signal(number))
+        with pytest.raises(StoppedError, match=f"step {step} of 12.*equicolor train --resume {folder}"):
             fit(SMALL, folder, quiet=True)
-    assert Checkpoints(folder / "checkpoints").latest_step() == 6
+    assert Checkpoints(folder / "checkpoints").latest_step() == step
     assert_identical(weights(resume(folder, quiet=True).folder), weights(whole.folder))
+    assert rows(folder) == rows(whole.folder)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -76,7 +78,7 @@ def test_two_processes_do_not_train_in_one_folder(tmp_path):
 
 def test_a_folder_that_cannot_be_written_fails_before_anything_is_computed(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(fit_module._Session, "_build", lambda self: pytest.fail("computed"))
+    monkeypatch.setattr(fit_module.Session, "_build", lambda self: pytest.fail("computed"))
     with pytest.raises(TrainingError, match="cannot write the run into"):
         fit(SMALL, tmp_path / "file" / "run", quiet=True)
 
@@ -91,7 +93,7 @@ def test_a_folder_that_cannot_be_written_fails_before_anything_is_computed(tmp_p
 def test_a_disk_without_room_for_checkpoints_fails_at_the_start(tmp_path, monkeypatch):
     usage = type("Usage", (), {"free": 1000})
     monkeypatch.setattr(fit_module.shutil, "disk_usage", lambda folder: usage)
-    monkeypatch.setattr(fit_module._Session, "_train", lambda self: pytest.fail("trained"))
+    monkeypatch.setattr(fit_module.Session, "_train", lambda self: pytest.fail("trained"))
     with pytest.raises(TrainingError, match="too few for the checkpoints"):
         fit(SMALL, tmp_path / "run", quiet=True)
 
@@ -116,6 +118,6 @@ def test_resuming_where_there_is_no_run_says_so(tmp_path):
 
 
 def test_a_failure_before_training_leaves_no_run_behind(tmp_path):
-    with pytest.raises(TypeError, match="no option 'nonsense'"):
-        fit(SMALL.replace(model_options={"nonsense": 1}), tmp_path / "run", quiet=True)
+    with pytest.raises(ValueError, match="mean takes one number or three"):
+        fit(SMALL.replace(model_options={"mean": [0.5, 0.5]}), tmp_path / "run", quiet=True)
     assert list((tmp_path / "run").iterdir()) == []

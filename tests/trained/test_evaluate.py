@@ -1,15 +1,17 @@
-"""Evaluation: counts that agree with torchmetrics, and curves that show the group."""
+"""Evaluation: what a network says of a set, domains and clusters of it, and curves that show the group."""
 
+import json
+import math
 from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
-from torchmetrics.classification import MulticlassCalibrationError
 
 import equicolor as ec
-from equicolor.data import Held, load
-from equicolor.trained import Evaluation, class_probabilities, default_shifts, evaluate, evaluate_curve
+from equicolor.data import Column, Held, load
+from equicolor.trained import class_probabilities, default_shifts, evaluate, evaluate_curve
+from original_formats import write_image
 from without_float64 import DEVICE, WithoutFloat64
 
 
@@ -29,38 +31,26 @@ class Sharp(nn.Module):
         return 300 * self.network(images)
 
 
-def test_confidence_and_confusion_agree_with_torchmetrics():
-    probabilities, labels = (4 * torch.randn(500, 7)).softmax(1), torch.randint(7, (500,))
-    evaluation = Evaluation.empty("abcdefg")
-    for some in torch.arange(500).split(64):
-        evaluation = evaluation.add(probabilities[some], labels[some])
-    expected = MulticlassCalibrationError(7, n_bins=15, norm="l1")(probabilities, labels)
-    assert evaluation.calibration_error == pytest.approx(expected.item(), abs=1e-5)
-    assert evaluation.error == pytest.approx((probabilities.argmax(1) != labels).double().mean().item())
-    assert evaluation.confusion[2, 3] == ((labels == 2) & (probabilities.argmax(1) == 3)).sum()
-    assert evaluation.class_errors[4] == pytest.approx(
-        (probabilities.argmax(1) != 4)[labels == 4].double().mean().item()
-    )
+def confidence(evaluation):
+    """The sum of the confidences, which tells predictions apart that call the same classes."""
+    return float(evaluation.predictions.probabilities.amax(1).double().sum())
 
 
 def test_predictions_are_counted_from_a_device_without_float64():
-    probabilities, labels = torch.randn(50, 7).softmax(1), torch.randint(7, (50,))
-    expected = Evaluation.empty("abcdefg").add(probabilities, labels)
+    logits = torch.randn(50, 7)
     with WithoutFloat64():
-        counted = Evaluation.empty("abcdefg").add(probabilities.to(DEVICE), labels.to(DEVICE))
-    assert torch.equal(counted.bins, expected.bins)
-    assert torch.equal(counted.confusion, expected.confusion)
+        counted = class_probabilities(logits.to(DEVICE)).float().cpu()
+    assert torch.equal(counted, class_probabilities(logits))
 
 
-def test_a_sure_and_right_network_is_calibrated_and_a_sure_and_wrong_one_is_not():
-    sure = torch.eye(3)[[0, 1, 2]]
-    assert Evaluation.empty("abc").add(sure, torch.tensor([0, 1, 2])).calibration_error == 0
-    assert Evaluation.empty("abc").add(sure, torch.tensor([1, 2, 0])).calibration_error == 1
-
-
-def test_a_class_without_images_has_no_error_and_json_still_takes_it():
-    evaluation = Evaluation.empty("abc").add(torch.eye(3)[[0]], torch.tensor([0]))
-    assert evaluation.summary()["class_errors"] == {"a": 0.0, "b": None, "c": None}
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_logits_that_are_not_finite_are_an_error(bad, digits):
+    with pytest.raises(ValueError, match="finite logits: 1 of 3 predictions are NaN or infinite"):
+        class_probabilities(torch.tensor([[0.0, 1.0], [bad, 0.0], [2.0, 3.0]]))
+    model = ec.create_model("z2cnn", None)
+    torch.nn.init.constant_(next(model.parameters()), bad)
+    with pytest.raises(ValueError, match="finite logits"):
+        evaluate(model.eval(), digits)
 
 
 def test_a_map_of_one_logit_is_foreground_against_background():
@@ -82,7 +72,7 @@ def test_an_evaluation_counts_what_the_network_itself_predicts(digits):
 
 def test_the_curve_of_a_hue_network_repeats_with_its_group(digits):
     curve = evaluate_curve(Sharp("hue4"), digits.sample(20), "hue", [0, 45, 90, 180, 360])
-    means = {shift: float(result.bins[1].sum()) for shift, result in curve.items()}
+    means = {shift: confidence(result) for shift, result in curve.items()}
     assert means[0] == pytest.approx(means[90], rel=1e-3) == pytest.approx(means[180], rel=1e-3)
     assert means[0] == pytest.approx(means[360], rel=1e-3)
     assert means[0] != pytest.approx(means[45], rel=1e-2)
@@ -93,16 +83,17 @@ def test_a_curve_starts_from_the_shift_that_the_set_is_under():
     images = load("digits", split="test", shift="hue:30").sample(20)
     turned = evaluate_curve(model, images, "hue", [50.0])[50.0]
     directly = evaluate(model, images.with_shift("hue:80"))
-    assert torch.allclose(turned.bins, directly.bins, atol=1e-2)
-    assert not torch.allclose(turned.bins, evaluate(model, images).bins, atol=1e-2)
+    assert confidence(turned) == pytest.approx(confidence(directly), abs=1e-2)
+    assert confidence(turned) != pytest.approx(confidence(evaluate(model, images)), abs=1e-2)
 
 
 def test_a_curve_shifts_by_the_action_asked_for():
     model, images = Sharp(None), load("digits", split="test").sample(20)
     found = {}
     for action in ("clamp", "exact"):
-        found[action] = evaluate_curve(model, images, "lum", [-0.3], action=action)[-0.3].bins
-        assert torch.equal(found[action], evaluate(model, images.with_shift(f"lum:-0.3:{action}")).bins)
+        found[action] = evaluate_curve(model, images, "lum", [-0.3], action=action)[-0.3].predictions.probabilities
+        directly = evaluate(model, images.with_shift(f"lum:-0.3:{action}"))
+        assert torch.equal(found[action], directly.predictions.probabilities)
     assert not torch.equal(found["clamp"], found["exact"])
 
 
@@ -121,8 +112,8 @@ def test_a_curve_over_light_moves_the_light(digits):
     images, model = load("digits", split="test", shift="hue:30").sample(20), Sharp("temp3")
     curve = evaluate_curve(model, images, "temp", [0.0, 0.5])
     warm = evaluate(model, load("digits", split="test", shift="hue:30,temp:0.5").sample(20))
-    assert torch.equal(curve[0.5].bins, warm.bins)
-    assert not torch.equal(curve[0.0].bins, warm.bins)
+    assert torch.equal(curve[0.5].predictions.probabilities, warm.predictions.probabilities)
+    assert not torch.equal(curve[0.0].predictions.probabilities, warm.predictions.probabilities)
 
 
 def test_a_network_for_other_classes_is_refused(digits):
@@ -161,6 +152,10 @@ def test_a_segmentation_is_evaluated_pixel_by_pixel(digits):
     assert evaluation.classes == ("background", "foreground")
     assert evaluation.count == 3 * 28 * 28
     assert evaluation.confusion[1, 1] == (predicted & ink[:, 0].bool()).sum()
+    assert evaluation.positive == "foreground"
+    both, either = (predicted & ink[:, 0].bool()).sum(), (predicted | ink[:, 0].bool()).sum()
+    assert evaluation.metrics["iou"].value == pytest.approx((both / either).item())
+    assert "auc" not in evaluation.metrics
 
 
 # ---------------------------------------------------------------------------------------------- classes by name
@@ -210,10 +205,83 @@ def test_one_name_stands_against_all_others(tmp_path, digits):
 
 def test_images_are_prepared_as_the_network_says(known, digits):
     colourful = load("digits", split="test", shift="hue:uniform").sample(40)
-    known.preparation = ec.models.Preparation(28, grey=True)
+    known.preparation = ec.models.Preparation(28, gray=True)
     grey = evaluate(known, colourful)
     known.preparation = None
     with torch.no_grad():
-        expected = known(ec.models.grey(colourful[:].images)).softmax(1)
-    assert float(grey.bins[1].sum()) == pytest.approx(expected.amax(1).double().sum().item(), abs=1e-4)
-    assert float(evaluate(known, colourful).bins[1].sum()) != pytest.approx(float(grey.bins[1].sum()), abs=1e-4)
+        expected = known(ec.models.gray(colourful[:].images)).softmax(1)
+    assert confidence(grey) == pytest.approx(expected.amax(1).double().sum().item(), abs=1e-4)
+    assert confidence(evaluate(known, colourful)) != pytest.approx(confidence(grey), abs=1e-4)
+
+
+# ---------------------------------------------------------------------------------------------- domains and clusters
+
+
+def test_each_domain_has_the_metrics_of_its_own_images(digits):
+    labs = Column.of([("pink", "blue", "blue")[number % 3] for number in range(40)])
+    images = replace(digits, domains=labs)
+    model = ec.create_model("z2cnn", "hue4").eval()
+    found = evaluate(model, images)
+    assert list(found.by_domain) == ["blue", "pink"]
+    for name, part in found.by_domain.items():
+        own = [number for number, lab in enumerate(labs.values) if lab == name]
+        directly = evaluate(model, digits.subset(own))
+        assert part.metrics == directly.metrics
+        assert part.names == directly.names
+    assert found.summary()["domains"]["pink"]["images"] == 14
+
+
+def test_a_set_of_one_domain_says_so_and_one_of_none_says_nothing(digits):
+    model = ec.create_model("z2cnn", None).eval()
+    one = evaluate(model, replace(digits, domains=Column(("a", "b"), torch.zeros(40, dtype=torch.long))))
+    assert list(one.by_domain) == ["a"]
+    assert one.by_domain["a"].metrics is one.metrics
+    assert evaluate(model, digits).by_domain == {}
+
+
+def test_images_that_belong_together_are_drawn_together(digits):
+    model = ec.create_model("z2cnn", None).eval()
+    images = replace(digits, clusters=Column.of([f"slide {number // 20}" for number in range(40)]))
+    apart, together = evaluate(model, digits), evaluate(model, images)
+    halves = sorted(evaluate(model, digits.subset(range(start, start + 20))).error for start in (0, 20))
+    assert [together.metrics["error"].low, together.metrics["error"].high] == pytest.approx(halves)
+    assert together.error == apart.error
+    assert (together.summary()["intervals"]["drawn"], apart.summary()["intervals"]["drawn"]) == ("clusters", "images")
+
+
+def test_images_that_cannot_be_read_leave_domains_and_names_in_their_places(tmp_path):
+    for number in range(6):
+        write_image(tmp_path / "ab"[number % 2] / f"{number}.png", (32, 32), (40 * number, 9, 9))
+    (tmp_path / "a" / "2.png").write_bytes(b"no image")
+    images = load("folder", tmp_path, "all", image_size=32, on_error="skip", in_memory=False)
+    images = replace(images, domains=Column.of(["x", "x", "y", "y", "x", "y"]))
+    found = evaluate(ec.create_model("z2cnn", None, num_classes=2).eval(), images, batch_size=2)
+    assert found.domains.values == ["x", "y", "y", "x", "y"]
+    assert [name.removeprefix(f"{tmp_path}/") for name in found.names] == [
+        "a/0.png",
+        "a/4.png",
+        "b/1.png",
+        "b/3.png",
+        "b/5.png",
+    ]
+
+
+def test_the_second_of_two_classes_is_positive_unless_told_otherwise(digits):
+    two = replace(digits.subset(digits.labels < 2), classes=("zero", "one"))
+    model = ec.create_model("z2cnn", None, num_classes=2).eval()
+    usual, other = evaluate(model, two), evaluate(model, two, positive="zero")
+    assert (usual.positive, other.positive) == ("one", "zero")
+    assert usual.metrics["sensitivity"].value == other.metrics["specificity"].value
+    assert evaluate(ec.create_model("z2cnn", None).eval(), digits).positive is None
+    with pytest.raises(ValueError, match="no class 'two' to be the positive one: expected one of zero, one"):
+        evaluate(model, two, positive="two")
+
+
+def test_a_summary_is_plain_json_without_nan(digits):
+    some = digits.subset((digits.labels == 3) | (digits.labels == 7))
+    found = evaluate(ec.create_model("z2cnn", "hue4").eval(), some).summary()
+    again = json.loads(json.dumps(found, allow_nan=False))
+    assert again == found
+    assert again["class_errors"]["5"] is None
+    assert again["per_class"]["5"]["auc"] == {"value": None, "low": None, "high": None}
+    assert again["metrics"]["error"]["value"] == found["error"]

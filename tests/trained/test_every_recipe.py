@@ -10,6 +10,7 @@ import torch
 from equicolor import commands
 from equicolor.data import Description, Files, Held, Raw, Request, Split, _registry, load
 from equicolor.data.augment import steps_of
+from equicolor.models import is_from_elsewhere
 from equicolor.train import Recipe, fit, list_recipes
 from equicolor.trained import open_model, predict, set_batches
 from original_formats import write_image
@@ -52,10 +53,10 @@ def stand_ins(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def stand_in(description: Description) -> Description:
         splits = {name: Split(split.part, shift=split.shift) for name, split in description.splits.items()}
-        return replace(description, reader=read, splits=splits, signs=(), hub=None, remotes=(), grey=False)
+        return replace(description, reader=read, splits=splits, signs=(), hub=None, remotes=(), gray=False)
 
     for name, description in _registry.DATASETS.items():
-        if description.source == "files" and name != "folder":
+        if description.source == "files" and description.look is None:
             monkeypatch.setitem(_registry.DATASETS, name, stand_in(description))
 
 
@@ -65,6 +66,7 @@ def short(name: str) -> Recipe:
     own = recipe.data_options.get("image_size") or _registry.DATASETS[recipe.data].image_size
     sizes = {"data_options.image_size": 32} if own > 32 else {}
     sizes |= {"input_size": 28} if recipe.input_size else {}
+    sizes |= {"model": "resnet18"} if is_from_elsewhere(recipe.model) else {}
     return Recipe.load(name, {**SHORT, **sizes, "model_options.width": 4})
 
 
@@ -83,7 +85,7 @@ def test_evaluate_prints_what_the_results_of_the_run_say(name, tmp_path, monkeyp
     if recipe.task == "classification":
         split = recipe.test_splits[0]
         assert _loss(opened, recipe, split) == pytest.approx(results[split]["loss"], rel=1e-5)
-    assert opened.preparation.grey == ("gray" in steps_of(recipe.augment))
+    assert opened.preparation.gray == ("gray" in steps_of(recipe.augment))
     assert opened.card.metrics == results
     assert opened.card.recipe["augment"] == recipe.augment
 

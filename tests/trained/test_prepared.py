@@ -1,6 +1,8 @@
 """Everything that is done with a trained network shows it images as its card says."""
 
+import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +15,9 @@ from equicolor.data import load
 from equicolor.files import CARD
 from equicolor.models import Preparation
 from equicolor.train import Recipe, fit
-from equicolor.trained import inspect_model
+from equicolor.trained import image_names, inspect_model
 
-PLANS = [Preparation(40), Preparation(32, resize=48, crop=44, grey=True), Preparation(36, fit="stretch")]
+PLANS = [Preparation(40), Preparation(32, resize=48, crop=44, gray=True), Preparation(36, fit="stretch")]
 
 
 @pytest.fixture
@@ -36,25 +38,32 @@ def saved(plan, **about):
     return ec.from_pretrained(ec.save_pretrained(model, "model", ["a", "b"], **about))
 
 
+def said(model, *images, **options):
+    """What ``equicolor predict`` writes about images: of each its path, class and probabilities."""
+    commands.predict(model, images, out=Path("said.csv"), device="cpu", **options)
+    with open("said.csv", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    return [(path, label, float(highest), list(map(float, each))) for path, label, highest, *each in rows]
+
+
 @pytest.mark.parametrize("plan", PLANS, ids=str)
 def test_predict_gives_the_probabilities_of_preprocessed_files(home, plan):
     model = saved(plan)
-    found = commands.predict("model", ["cells"], out=home / "said.csv", device="cpu")
+    found = said("model", "cells")
     with torch.no_grad():
         expected = model(model.preprocess([home / "cells" / "a" / "0.png", home / "cells" / "b" / "1.png"])).softmax(1)
-    assert torch.allclose(torch.stack([each.probabilities for each in found]), expected, atol=1e-5)
-    lines = (home / "said.csv").read_text().splitlines()
-    assert lines[0] == "path,class,probability,p(a),p(b)"
-    assert [float(value) for value in lines[1].split(",")[3:]] == pytest.approx(expected[0].tolist(), rel=1e-3)
+    assert torch.allclose(torch.tensor([each for *_, each in found]), expected, atol=1e-5)
+    assert (home / "said.csv").read_text().splitlines()[0] == "path,class,probability,p(a),p(b)"
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=str)
 def test_a_folder_is_evaluated_as_its_files_are_predicted(home, plan):
     saved(plan)
-    found = commands.predict("model", ["cells"], device="cpu")
+    found = said("model", "cells")
     result = commands.evaluate("model", data="folder", root=home / "cells", split="all", device="cpu")
-    assert result.error == pytest.approx(sum(each.label != name for each, name in zip(found, "ab", strict=True)) / 2)
-    assert float(result.bins[1].sum()) == pytest.approx(sum(each.probability for each in found), abs=1e-4)
+    assert result.error == pytest.approx(sum(each[1] != name for each, name in zip(found, "ab", strict=True)) / 2)
+    highest = result.predictions.probabilities.amax(1)
+    assert highest.tolist() == pytest.approx([each[2] for each in found], abs=1e-4)
 
 
 def test_inspect_looks_at_what_the_network_sees(home):
@@ -66,16 +75,14 @@ def test_inspect_looks_at_what_the_network_sees(home):
 
 def test_another_size_is_shown_where_it_is_asked_for(home):
     saved(PLANS[0])
-    small, usual = (
-        commands.predict("model", ["cells"], image_size=size, device="cpu")[0].probability for size in (30, None)
-    )
+    small, usual = (said("model", "cells", image_size=size)[0][2] for size in (30, None))
     assert small != pytest.approx(usual, abs=1e-6)
 
 
 def test_an_old_card_that_does_not_say_is_used_with_a_note(home, capsys):
     saved(None)
     path = home / "model" / CARD
-    kept = ("library_name", "library_version", "architecture", "group", "normalisation", "parameters", "sha256")
+    kept = ("library_name", "library_version", "architecture", "group", "normalization", "parameters", "sha256")
     card = json.loads(path.read_text())
     path.write_text(json.dumps({"format": 1, "classes": None, **{name: card[name] for name in kept}}))
     commands.evaluate("model", data="folder", root=home / "cells", split="all", device="cpu")
@@ -95,11 +102,10 @@ def test_a_folder_is_cut_as_in_training_so_that_no_training_image_is_tested_on(h
         model_options={"width": 4}, loggers=["csv"], accelerator="cpu",
     )  # fmt: skip
     fit(recipe, home / "run", quiet=True)
-    said = {}
+    cut = {}
     for seed in (5, 0):
-        cut = load("folder", home / "own", "test", seed=seed)
-        said[seed] = {f"folder/test/{row}" for row in cut.original_rows.tolist()}
-    found = commands.predict("run", data="folder", root=home / "own", device="cpu")
-    assert {each.path for each in found} == said[5] != said[0]
+        cut[seed] = set(image_names(load("folder", home / "own", "test", seed=seed)))
+    found = said("run", data="folder", root=home / "own")
+    assert {path for path, *_ in found} == cut[5] != cut[0]
     card = json.loads((home / "run" / "model" / CARD).read_text())
     assert str(home) not in json.dumps(card)  # a card is published, the folders of a machine are not

@@ -1,13 +1,17 @@
-"""Files that are complete or not there: texts, tables as CSV, and pictures as PNG."""
+"""Files that are complete or not there: texts, JSON, tables as CSV, and pictures as PNG."""
 
-import csv
+import hashlib
 import io
+import json
+import math
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
+
+from equicolor._tools.cells import csv_line
 
 #: How the names of unfinished files end.
 PARTIAL = ".partial"
@@ -79,11 +83,13 @@ def _synchronise(path: Path) -> None:
         os.close(handle)
 
 
-def csv_line(values: Sequence[object]) -> str:
-    """A row of a CSV file, quoted where it must be."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(values)
-    return line.getvalue()
+def digest(path: Path, kind: Literal["sha256", "md5"] = "sha256") -> str:
+    """The checksum of a file, read piece by piece."""
+    found = hashlib.new(kind, usedforsecurity=False)
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            found.update(block)
+    return found.hexdigest()
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
@@ -98,6 +104,28 @@ def write_text(path: Path, text: str, durable: bool = False) -> Path:
     with complete_file(path, "w", durable) as file:
         file.write(text)
     return path
+
+
+def json_text(content: Any, indent: int | None = None) -> str:
+    """A value as JSON. JSON has no NaN and no infinity, which most readers refuse: they become null.
+
+    >>> json_text({"auc": float("nan"), "counts": (1, 2)})
+    '{"auc": null, "counts": [1, 2]}'
+    """
+    return json.dumps(_without_nan(content), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _without_nan(each) for name, each in value.items()}
+    return [_without_nan(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def write_json(path: Path, content: Any, durable: bool = False) -> Path:
+    """A value as a JSON file, see :func:`json_text`."""
+    return write_text(path, json_text(content, indent=2) + "\n", durable)
 
 
 def png(picture: Any) -> bytes:

@@ -1,8 +1,8 @@
 """One encoded image (JPEG, PNG, …) to one uint8 tensor of a given size."""
 
-import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isqrt
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from equicolor._tools.optional import require
+from equicolor._tools.pixels import most_pixels, opened, rgb, upright
 
 Fit: TypeAlias = Literal["crop", "stretch"]
 OnError: TypeAlias = Literal["raise", "skip"]
@@ -20,13 +21,14 @@ OnError: TypeAlias = Literal["raise", "skip"]
 #: What is taken for an image where a folder is given; everything else in it is left alone.
 IMAGE_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
 
-
 #: Images that become floats together.
 _ROWS_AT_ONCE = 4096
+#: How many times as long as wide an image may be that is scaled whole. What is longer is cut before it is scaled.
+LONGEST = 8
 
 
 class CorruptImageError(ValueError):
-    """A file that should hold an image cannot be read. The message names it."""
+    """Raised where a file that should hold an image cannot be read; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,11 @@ class Decoding:
     def __post_init__(self) -> None:
         if self.size < 1:
             raise ValueError(f"image_size must be a positive number of pixels, got {self.size}")
+        if self.size**2 > most_pixels():
+            raise ValueError(
+                f"image_size must be at most {isqrt(most_pixels()):,} pixels, of images that fit into memory, got "
+                f"{self.size:,}"
+            )
         if self.fit not in ("crop", "stretch"):
             raise ValueError(f"fit must be 'crop' or 'stretch', got {self.fit!r}")
         if self.on_error not in ("raise", "skip"):
@@ -53,31 +60,45 @@ class Decoding:
 
 
 def decode(data: bytes | Path, how: Decoding, name: Callable[[], str]) -> NDArray[np.uint8]:
-    """An RGB image ``(size, size, 3)``, uint8.
+    """Decodes an image.
+
+    Args:
+        data: the encoded image, or the path of a file.
+        how: the size wanted, and how the image is fitted into it.
+        name: gives what to call the image in messages.
+
+    Returns:
+        RGB, uint8 ``(size, size, 3)``.
 
     Raises:
-        CorruptImageError: naming the file, where the data is no image or ends too early.
+        CorruptImageError: the data is no image or ends too early; the message names it.
     """
-    pil, operations = (require(f"PIL.{part}", "reading image files") for part in ("Image", "ImageOps"))
-    try:
-        with pil.open(io.BytesIO(data) if isinstance(data, bytes) else data) as opened:
-            image = _rgb(operations.exif_transpose(opened), pil)
-    except FileNotFoundError:
-        raise CorruptImageError(f"{name()} is listed by the data set, but there is no such file") from None
-    except (OSError, SyntaxError, ValueError, pil.DecompressionBombError) as error:  # PIL's ways to say: no image
-        raise CorruptImageError(
-            f"{name()} cannot be read as an image ({error}). Replace it, or pass on_error='skip' to go on without it."
-        ) from error
-    return np.asarray(fitted(image, how, pil.Resampling.BILINEAR))
-
-
-def short_side(path: Path) -> int | None:
-    """Of an image file, from its first bytes; None of one that cannot be read."""
     pil = require("PIL.Image", "reading image files")
     try:
-        with pil.open(path) as opened:
-            return int(min(opened.size))
-    except (OSError, SyntaxError, ValueError, pil.DecompressionBombError):
+        with opened(data) as image:
+            pixels = fitted(upright(image), how, pil.Resampling.BILINEAR)
+    except FileNotFoundError:
+        raise CorruptImageError(f"{name()} is listed by the data set, but there is no such file") from None
+    except Exception as error:  # PIL has many ways to say: no image
+        raise CorruptImageError(
+            f"{name()} cannot be read as an image ({said(error)}). Replace it, or pass on_error='skip' to go on "
+            "without it."
+        ) from error
+    return np.asarray(pixels)
+
+
+def said(error: BaseException) -> str:
+    """What is wrong with an image: the message of an error, or its kind where it has none."""
+    return str(error) or type(error).__name__
+
+
+def sides(data: bytes | Path) -> tuple[int, int] | None:
+    """Width and height of an encoded image, from its first bytes; None of one that cannot be read."""
+    require("PIL.Image", "reading image files")
+    try:
+        with opened(data) as image:
+            return int(image.size[0]), int(image.size[1])
+    except Exception:  # as above
         return None
 
 
@@ -96,29 +117,29 @@ def picture(image: Any, how: Decoding) -> NDArray[np.uint8]:
             f"expected an image: a path, a tensor, an array or an image of PIL's, or a list of them, got "
             f"{type(image).__name__}"
         )
-    return np.asarray(fitted(_rgb(image, pil), how, pil.Resampling.BILINEAR))
-
-
-def _rgb(image: Any, pil: Any) -> Any:
-    """A PIL image as RGB; grey values of 16 bits are scaled to 8, where PIL would cut them off at 255."""
-    if image.mode.startswith("I;16"):
-        image = pil.fromarray((np.asarray(image) // 257).astype(np.uint8))
-    return image.convert("RGB")
+    return np.asarray(fitted(rgb(image), how, pil.Resampling.BILINEAR))
 
 
 def fitted(image: Any, how: Decoding, resample: Any) -> Any:
     """A PIL image brought to the size asked for; untouched where it has that size already."""
     width, height = image.size
     if how.fit == "stretch":
+        if width < how.size and height > LONGEST * how.size:  # PIL would first make it wide, in its full height
+            image = image.resize((width, how.size), resample)
         return image if image.size == (how.size, how.size) else image.resize((how.size, how.size), resample)
     short = min(width, height)
+    if max(width, height) > LONGEST * short:
+        image = _middle(image, *(min(side, LONGEST * short + side % 2) for side in (width, height)))
+        width, height = image.size
     if short != how.size:
         scaled = tuple(max(how.size, round(side * how.size / short)) for side in (width, height))
         image = image.resize(scaled, resample)
-    if image.size == (how.size, how.size):
-        return image
-    left, top = ((side - how.size) // 2 for side in image.size)
-    return image.crop((left, top, left + how.size, top + how.size))
+    return image if image.size == (how.size, how.size) else _middle(image, how.size, how.size)
+
+
+def _middle(image: Any, width: int, height: int) -> Any:
+    left, top = (image.width - width) // 2, (image.height - height) // 2
+    return image.crop((left, top, left + width, top + height))
 
 
 def resized(images: Tensor, size: int) -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
 #: The devices that have autocast. Asked here, since the compiler of PyTorch 2.8 does not know the function.
-_AUTOCAST = frozenset(kind for kind in ("cpu", "cuda", "xpu", "mps") if torch.amp.is_autocast_available(kind))
+AUTOCAST = frozenset(kind for kind in ("cpu", "cuda", "xpu", "mps") if torch.amp.is_autocast_available(kind))
 
 
 def is_traced() -> bool:
@@ -18,6 +18,11 @@ def is_traced() -> bool:
 def is_wrapped(tensor: Tensor) -> bool:
     """Whether a transform of ``torch.func`` follows what is done to a tensor, such as vmap."""
     return not torch.compiler.is_compiling() and is_functorch_wrapped_tensor(tensor)
+
+
+def is_transformed() -> bool:
+    """Whether a transform of ``torch.func`` is at work, whatever tensors it follows."""
+    return bool(torch._C._are_functorch_transforms_active())
 
 
 def is_ordinary(tensor: Tensor) -> bool:
@@ -59,6 +64,6 @@ def layout(features: Tensor) -> torch.memory_format:
 
 def full_precision(device: torch.device) -> AbstractContextManager[object]:
     """No autocast on this device, where there is any."""
-    if device.type in _AUTOCAST:
+    if device.type in AUTOCAST and (is_traced() or torch.is_autocast_enabled(device.type)):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()

@@ -5,5 +5,6 @@ published by somebody else does not belong here.
 """
 
 from equicolor.baselines._ceconv import CEConv2d, CEConvLift, CEConvTranspose2d
+from equicolor.baselines._original import from_original
 
-__all__ = ["CEConv2d", "CEConvLift", "CEConvTranspose2d"]
+__all__ = ["CEConv2d", "CEConvLift", "CEConvTranspose2d", "from_original"]

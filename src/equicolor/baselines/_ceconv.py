@@ -22,18 +22,29 @@ from equicolor.nn import Choice, GroupConv2d, GroupConvBase, GroupConvTranspose2
 class CEConvLift(nn.Module):
     """CEConv's lifting layer: one RGB filter bank, turned about the grey axis by multiples of 360°/n.
 
-    ``(B, 3, H, W)`` to ``(n·B, C, H', W')``, group-major. Equivariant to hue shifts for n = 1 and n = 3 only, where the
-    rotation is a permutation of R, G and B; a hue shift of an image is otherwise no rotation of its RGB values. And
-    only where the images were normalised alike in all three channels, if at all: else the rotation mixes the constants.
+    The result is group-major. The layer is equivariant to hue shifts for n = 1 and n = 3 only, where the rotation is a
+    permutation of R, G and B; a hue shift of an image is otherwise no rotation of its RGB values. And only where the
+    images were normalised alike in all three channels, if at all: else the rotation mixes the constants.
 
     Args:
         n: the number of rotations.
-        out_channels, kernel_size, stride, padding, bias: as in :class:`torch.nn.Conv2d`.
+        out_channels: as in :class:`torch.nn.Conv2d`, for each rotation.
+        kernel_size: as in :class:`torch.nn.Conv2d`.
+        stride: as in :class:`torch.nn.Conv2d`.
+        padding: as in :class:`torch.nn.Conv2d`.
+        bias: as in :class:`torch.nn.Conv2d`.
         learnable: train the rotation by 360°/n, a 3×3 matrix, too. Fixed or not, it is one of the parameters and counts
             as nine of them, as in the original.
+        dilation: as in :class:`torch.nn.Conv2d`.
+        device: as in :class:`torch.nn.Conv2d`.
+        dtype: as in :class:`torch.nn.Conv2d`.
 
-    >>> CEConvLift(3, 16, 3, padding=1)(torch.rand(2, 3, 8, 8)).shape
-    torch.Size([6, 16, 8, 8])
+    Shape:
+        ``(B, 3, H, W)`` to ``(n·B, out, H', W')``.
+
+    Example:
+        >>> CEConvLift(3, 16, 3, padding=1)(torch.rand(2, 3, 8, 8)).shape
+        torch.Size([6, 16, 8, 8])
     """
 
     bias: nn.Parameter | None
@@ -42,22 +53,30 @@ class CEConvLift(nn.Module):
         self,
         n: int,
         out_channels: int,
-        kernel_size: int,
-        stride: int = 1,
-        padding: int = 0,
+        kernel_size: Size,
+        stride: Size = 1,
+        padding: Size | Literal["same", "valid"] = 0,
         bias: bool = True,
         learnable: bool = False,
+        *,
+        dilation: Size = 1,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        self.group = Hue(n)
-        self.stride, self.padding, self.learnable = stride, padding, learnable
-        self.weight = nn.Parameter(torch.empty(out_channels, 3, kernel_size, kernel_size))
-        self.register_parameter("bias", nn.Parameter(torch.empty(out_channels)) if bias else None)
-        self.rotation = nn.Parameter(torch.tensor(color.rgb_rotation(self.group.step)), requires_grad=learnable)
+        self.group, self.learnable = Hue(n), learnable
+        self.kernel_size, self.stride, self.dilation = _pair(kernel_size), _pair(stride), _pair(dilation)
+        self.padding = padding if isinstance(padding, str) else _pair(padding)
+        self.weight = nn.Parameter(torch.empty(out_channels, 3, *self.kernel_size, device=device, dtype=dtype))
+        self.register_parameter(
+            "bias", nn.Parameter(torch.empty(out_channels, device=device, dtype=dtype)) if bias else None
+        )
+        rotation = torch.tensor(color.rgb_rotation(self.group.step), device=device, dtype=dtype)
+        self.rotation = nn.Parameter(rotation, requires_grad=learnable)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """As in :class:`torch.nn.Conv2d`; the rotation stays what it is."""
+        """Draws new weights, as :class:`torch.nn.Conv2d` does; the rotation stays what it is."""
         nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.weight[0].numel())
@@ -65,10 +84,10 @@ class CEConvLift(nn.Module):
 
     @leaf
     def forward(self, images: Tensor) -> Tensor:
-        images, stride, padding = color.as_images(images), (self.stride, self.stride), (self.padding, self.padding)
-        if is_strided_point(self.weight.shape[2:], stride, padding):
+        images, stride = color.as_images(images), self.stride
+        if is_strided_point(self.kernel_size, stride, self.padding):
             images, stride = thin(images, stride), (1, 1)
-        features = F.conv2d(images, self._filters(), stride=stride, padding=padding)
+        features = F.conv2d(images, self._filters(), stride=stride, padding=self.padding, dilation=self.dilation)
         features = torch.unflatten(features, 1, (self.group.order, -1)).movedim(1, 0).flatten(0, 1)
         return features if self.bias is None else features + self.bias.view(-1, 1, 1)
 
@@ -83,9 +102,13 @@ class CEConvLift(nn.Module):
             return torch.cat(turned)
 
     def extra_repr(self) -> str:
-        parts = [str(self.group.order), str(self.weight.shape[0]), f"kernel_size={tuple(self.weight.shape[2:])}"]
+        parts = [str(self.group.order), str(self.weight.shape[0]), f"kernel_size={self.kernel_size}"]
         parts += [f"stride={self.stride}", f"padding={self.padding}"]
         return ", ".join(parts + ["bias=False"] * (self.bias is None) + ["learnable=True"] * self.learnable)
+
+
+def _pair(size: Size) -> tuple[int, int]:
+    return (size, size) if isinstance(size, int) else (size[0], size[1])
 
 
 class _Separable(GroupConvBase):
@@ -115,11 +138,29 @@ class _Separable(GroupConvBase):
 class CEConv2d(_Separable, GroupConv2d):
     """CEConv's hidden layer: a group convolution over n rotations with separable filters.
 
-    ``(n·B, in, H, W)`` to ``(n·B, out, H', W')``. Arguments other than ``n``, the number of rotations, as in
-    :class:`GroupConv2d`. Filters that are not separable are those of ``GroupConv2d(Hue(n), ...)``.
+    Filters that are not separable are those of ``GroupConv2d(Hue(n), ...)``.
 
-    >>> CEConv2d(3, 16, 32, 3)(torch.rand(6, 16, 8, 8)).shape
-    torch.Size([6, 32, 6, 6])
+    Args:
+        n: the number of rotations.
+        in_channels: channels of the input, for each rotation.
+        out_channels: channels of the output, for each rotation.
+        kernel_size: as in :class:`torch.nn.Conv2d`.
+        stride: as in :class:`torch.nn.Conv2d`.
+        padding: as in :class:`torch.nn.Conv2d`.
+        dilation: as in :class:`torch.nn.Conv2d`.
+        groups: as in :class:`torch.nn.Conv2d`.
+        bias: as in :class:`torch.nn.Conv2d`.
+        algorithm: as in :class:`equicolor.nn.GroupConv2d`.
+        padding_mode: as in :class:`torch.nn.Conv2d`.
+        device: as in :class:`torch.nn.Conv2d`.
+        dtype: as in :class:`torch.nn.Conv2d`.
+
+    Shape:
+        ``(n·B, in, H, W)`` to ``(n·B, out, H', W')``.
+
+    Example:
+        >>> CEConv2d(3, 16, 32, 3)(torch.rand(6, 16, 8, 8)).shape
+        torch.Size([6, 32, 6, 6])
     """
 
     def __init__(
@@ -136,18 +177,39 @@ class CEConv2d(_Separable, GroupConv2d):
         algorithm: Choice = "auto",
         *,
         padding_mode: PaddingMode = "zeros",
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(
             Hue(n), in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, algorithm,
-            padding_mode=padding_mode,
+            padding_mode=padding_mode, device=device, dtype=dtype,
         )  # fmt: skip
 
 
 class CEConvTranspose2d(_Separable, GroupConvTranspose2d):
-    """The transposed convolution that goes with :class:`CEConv2d`. Arguments as in :class:`GroupConvTranspose2d`.
+    """The transposed convolution that goes with :class:`CEConv2d`.
 
-    >>> CEConvTranspose2d(3, 16, 8, 2, stride=2)(torch.rand(6, 16, 8, 8)).shape
-    torch.Size([6, 8, 16, 16])
+    Args:
+        n: the number of rotations.
+        in_channels: channels of the input, for each rotation.
+        out_channels: channels of the output, for each rotation.
+        kernel_size: as in :class:`torch.nn.ConvTranspose2d`.
+        stride: as in :class:`torch.nn.ConvTranspose2d`.
+        padding: as in :class:`torch.nn.ConvTranspose2d`.
+        output_padding: as in :class:`torch.nn.ConvTranspose2d`.
+        groups: as in :class:`torch.nn.ConvTranspose2d`.
+        bias: as in :class:`torch.nn.ConvTranspose2d`.
+        dilation: as in :class:`torch.nn.ConvTranspose2d`.
+        algorithm: as in :class:`equicolor.nn.GroupConv2d`.
+        device: as in :class:`torch.nn.ConvTranspose2d`.
+        dtype: as in :class:`torch.nn.ConvTranspose2d`.
+
+    Shape:
+        ``(n·B, in, H, W)`` to ``(n·B, out, H', W')``.
+
+    Example:
+        >>> CEConvTranspose2d(3, 16, 8, 2, stride=2)(torch.rand(6, 16, 8, 8)).shape
+        torch.Size([6, 8, 16, 16])
     """
 
     def __init__(
@@ -163,8 +225,11 @@ class CEConvTranspose2d(_Separable, GroupConvTranspose2d):
         bias: bool = True,
         dilation: Size = 1,
         algorithm: Choice = "auto",
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(
             Hue(n), in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation,
-            algorithm,
+            algorithm, device=device, dtype=dtype,
         )  # fmt: skip

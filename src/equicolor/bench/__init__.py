@@ -6,21 +6,20 @@ colour moves and the way from memory to a lifted batch against 8-bit images of P
 does not matter here; what the paper measured is in ``experiments``.
 """
 
-from equicolor.bench._machine import machine
+from equicolor._tools.timing import Timings, interleaved
 from equicolor.bench._memory import peak_memory
-from equicolor.bench._plan import FULL, QUICK, Plan
+from equicolor.bench._plan import CALIBRATE, FULL, QUICK, Plan
 from equicolor.bench._report import plot_cost, tables
-from equicolor.bench._timing import Timings, interleaved
-from equicolor.bench._work import multiply_adds
+from equicolor.bench.layers import calibration
 
 __all__ = [
+    "CALIBRATE",
     "FULL",
     "QUICK",
     "Plan",
     "Timings",
+    "calibration",
     "interleaved",
-    "machine",
-    "multiply_adds",
     "peak_memory",
     "plot_cost",
     "tables",

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from equicolor._tools import environment
 from equicolor.bench import canonical, layers
-from equicolor.bench._machine import machine
 from equicolor.bench.data import measure_data
 from equicolor.bench.lift import measure_families, measure_lift
 from equicolor.bench.networks import GROUPS, NETWORKS, Mode, candidates, measure_network
@@ -21,7 +21,7 @@ class Plan:
     Attributes:
         parts: which measurements.
         networks, network_groups, network_modes: of whole networks.
-        floor: whether networks without transforms are timed beside them.
+        floor, fused: whether networks without transforms, or with compiled glue, are timed beside them.
         canonical_sizes: of the images of canonicalised networks.
         layer_groups, layer_widths, layer_maps, layer_rounds: of the sweep over single convolutions.
         modes: of lift and data.
@@ -36,6 +36,7 @@ class Plan:
     network_groups: tuple[str, ...] = GROUPS
     network_modes: tuple[Mode, ...] = ("eager", "compiled")
     floor: bool = False
+    fused: bool = False
     canonical_sizes: tuple[int, ...] = canonical.SIZES
     layer_groups: tuple[str, ...] = layers.GROUPS
     layer_widths: tuple[int, ...] = layers.WIDTHS
@@ -50,7 +51,9 @@ class Plan:
     def run(self, say: Callable[[str], None] = lambda _: None) -> Iterator[dict[str, Any]]:
         """Measures, and gives all results so far whenever there are new ones."""
         began = time.perf_counter()
-        results: dict[str, Any] = {"machine": machine(self.device), "plan": asdict(self)}
+        versions = {name: environment.versions()[name] for name in ("equicolor", "torch", "python")}
+        machine = {**versions, **environment.machine(self.device)}
+        results: dict[str, Any] = {"machine": machine, "plan": asdict(self)}
         for name, records in self._measurements(say):
             results[name] = [*results.get(name, []), *records]
             if name == "layers":
@@ -60,7 +63,7 @@ class Plan:
 
     def _measurements(self, say: Callable[[str], None]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         if "networks" in self.parts:
-            which = candidates(self.network_groups, self.network_modes, floor=self.floor)
+            which = candidates(self.network_groups, self.network_modes, floor=self.floor, fused=self.fused)
             for name in self.networks:
                 yield (
                     "networks",
@@ -104,4 +107,12 @@ QUICK = Plan(
     layer_rounds=3,
     rounds=3,
     batch=8,
+)
+#: What :func:`equicolor.nn.calibrated` is given: minutes on two cores.
+CALIBRATE = Plan(
+    parts=("layers",),
+    layer_groups=("hue3", "hue4", "hue12", "sat3", "hue4-sat3"),
+    layer_widths=(8, 16, 32, 64, 128),
+    layer_maps=(8, 16, 32),
+    layer_rounds=5,
 )

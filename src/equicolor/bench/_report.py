@@ -28,17 +28,10 @@ def tables(results: dict[str, Any]) -> list[Table]:
         found.append(_network_table(network, phase, those))
         if profiled := [record for record in those if "profile" in record]:
             found.append(_profile_table(network, phase, profiled))
-    if results.get("canonical"):
-        found.append(_canonical_table(results["canonical"]))
     if results.get("layers"):
         found.append(_layer_table(results["layers"], results["layers_summary"]))
-    if results.get("lift"):
-        found.append(_lift_table(results["lift"]))
-    if results.get("families"):
-        found.append(_family_table(results["families"]))
-    if results.get("data"):
-        found.append(_data_table(results["data"]))
-    return found
+    parts = {"canonical": _canonical_table, "lift": _lift_table, "families": _family_table, "data": _data_table}
+    return found + [make(results[name]) for name, make in parts.items() if results.get(name)]
 
 
 def _network_table(network: str, phase: str, records: list[Record]) -> Table:

@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from equicolor._tools.timing import interleaved
 from equicolor.bench._memory import peak_memory
-from equicolor.bench._timing import interleaved
-from equicolor.bench._work import multiply_adds
 from equicolor.bench.networks import PHASES, Phase, timed
 from equicolor.deploy import optimize_for_inference
+from equicolor.measure import multiply_adds
 from equicolor.models import create_model
 from equicolor.nn import Canonicalizer
 

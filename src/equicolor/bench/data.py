@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from equicolor._tools.timing import interleaved
 from equicolor.bench import _pil
 from equicolor.bench._compile import compiling
-from equicolor.bench._timing import interleaved
 from equicolor.bench.networks import Mode
 from equicolor.data import Augment, load
 from equicolor.groups import Hue

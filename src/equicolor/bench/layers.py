@@ -1,7 +1,7 @@
 """One group convolution, fast against direct, over sizes: the measurement behind ``algorithm="auto"``."""
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any, Literal, TypeAlias
@@ -10,12 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from equicolor import algorithms
-from equicolor.bench._timing import interleaved
+from equicolor._tools.timing import interleaved
 from equicolor.bench.networks import PHASES, Phase
 from equicolor.groups import group as as_group
 from equicolor.measure import evaluating
 from equicolor.models import create_model
-from equicolor.nn import Choice, GroupConv2d
+from equicolor.nn import Choice, GroupConv2d, calibrated
 
 Way: TypeAlias = Literal["direct", "fast"]
 WAYS: tuple[Way, ...] = ("direct", "fast")
@@ -125,6 +125,18 @@ def measure_layer(size: Size, rounds: int = 7, device: str | torch.device = "cpu
             seconds = _seconds(size, phase, 3 * rounds, device, hasty=False)
         record[phase] = {**seconds, "auto": auto, "loss": _loss(seconds, auto)}
     return record
+
+
+def calibration(records: Sequence[dict[str, Any]], device: str = "cpu") -> dict[str, Any]:
+    """The constants behind ``auto`` that choose best at the sizes that were measured, see ``nn.calibrated``."""
+
+    def timings() -> Iterator[tuple[GroupConv2d, Sequence[int], dict[str, float]]]:
+        for record in records:
+            size = Size(**{name: record[name] for name in Size.__dataclass_fields__})
+            for phase in PHASES:
+                yield size.layer("auto"), size.shape, {way: record[phase][way] for way in WAYS}
+
+    return calibrated(timings(), device)
 
 
 def taken_by_auto(size: Size) -> Way:

@@ -9,9 +9,9 @@ import torch
 
 from equicolor import color
 from equicolor._tools.optional import require
+from equicolor._tools.timing import interleaved
 from equicolor.bench import _pil
 from equicolor.bench._compile import compiling
-from equicolor.bench._timing import interleaved
 from equicolor.bench.networks import Mode
 from equicolor.groups import Hue
 from equicolor.groups import group as as_group

@@ -9,14 +9,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from equicolor import algorithms
+from equicolor._tools.timing import Timings, interleaved
 from equicolor.bench._compile import compile_blocks, compiling
 from equicolor.bench._floor import leave_out_transforms
 from equicolor.bench._memory import peak_memory
 from equicolor.bench._profile import profile
-from equicolor.bench._timing import Timings, interleaved
-from equicolor.bench._work import multiply_adds
 from equicolor.deploy import optimize_for_inference
 from equicolor.groups import group as as_group
+from equicolor.measure import multiply_adds
 from equicolor.models import create_model
 from equicolor.nn import Choice, faster_norms
 
@@ -34,11 +34,12 @@ COMPARED = ("hue4", "hue8", "hue12")
 class Candidate:
     """One network in one way of running it. Without a group, it is the plain one.
 
-    The algorithm ``"floor"`` is ``"fast"`` without its transforms.
+    The algorithm ``"floor"`` is ``"fast"`` without its transforms; ``"fused"`` is ``"auto"`` in inference, with what
+    stands between convolutions compiled.
     """
 
     group: str | None
-    algorithm: Choice | Literal["floor"] = "auto"
+    algorithm: Choice | Literal["floor", "fused"] = "auto"
     mode: Mode = "eager"
 
     @property
@@ -51,11 +52,12 @@ class Candidate:
 
 
 def candidates(
-    groups: Iterable[str], modes: Iterable[Mode] = ("eager", "compiled"), floor: bool = False
+    groups: Iterable[str], modes: Iterable[Mode] = ("eager", "compiled"), floor: bool = False, fused: bool = False
 ) -> list[Candidate]:
     """The plain network and ``auto`` on each group in each mode; of some groups both algorithms, eager.
 
-    With ``floor``, also each group without transforms, eager: a compiler would leave out what is computed in vain.
+    With ``floor``, also each group without transforms, eager: a compiler would leave out what is computed in vain. With
+    ``fused``, also each group as ``optimize_for_inference(..., compile=True)`` makes it, in inference.
 
     >>> [str(each) for each in candidates(["hue3", "hue4"], ["eager"])]
     ['plain, auto, eager', 'hue3, auto, eager', 'hue4, auto, eager', 'hue4, fast, eager', 'hue4, direct, eager']
@@ -69,6 +71,8 @@ def candidates(
                 found += [Candidate(group, algorithm) for algorithm in both]
             if floor and mode == "eager" and group:
                 found.append(Candidate(group, "floor"))
+            if fused and mode == "eager" and group:
+                found.append(Candidate(group, "fused"))
     return found
 
 
@@ -102,11 +106,14 @@ def measure_network(
     groups = {each.group for each in which}
     parameters = {group: create_model(name, group, num_classes=10).num_parameters for group in groups}
     records = []
+    every = which
     for phase in PHASES:
+        which = [each for each in every if phase == "inference" or each.algorithm != "fused"]
         say(f"{name}, {phase}: {len(which)} networks, {rounds} rounds")
         with compiling():
             built = {each: _build(name, each, phase, images) for each in which}
-            counts = {each: _counts(model, images) for each, model in built.items()}
+            counts = {each: _counts(model, images) for each, model in built.items() if each.algorithm != "fused"}
+            counts |= {each: counts[Candidate(each.group)] for each in which if each.algorithm == "fused"}
             calls = {each: timed(model, each.mode, phase, images, labels) for each, model in built.items()}
             timings = interleaved(calls, rounds)
             memory = {each: peak_memory(call, device) for each, call in calls.items()}
@@ -128,10 +135,15 @@ def measure_network(
 
 def _build(name: str, candidate: Candidate, phase: Phase, images: Tensor) -> nn.Module:
     torch.manual_seed(0)
-    algorithm: Choice = "fast" if candidate.algorithm == "floor" else candidate.algorithm
+    algorithm: Choice
+    if candidate.algorithm == "floor":
+        algorithm = "fast"
+    else:
+        algorithm = "auto" if candidate.algorithm == "fused" else candidate.algorithm
     model: nn.Module = create_model(name, candidate.group, num_classes=10, algorithm=algorithm)
     model = model.to(images.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    model = optimize_for_inference(model, images) if phase == "inference" else model.train()
+    fused = candidate.algorithm == "fused"
+    model = optimize_for_inference(model, images, compile=fused) if phase == "inference" else model.train()
     if phase == "training" and images.device.type == "cpu":
         faster_norms(model)
     return leave_out_transforms(model) if candidate.algorithm == "floor" else model

@@ -5,6 +5,7 @@ takes any number of channels. Half precision is computed in float32 and rounded 
 divided by 255. Hue is in degrees throughout.
 """
 
+from equicolor.color._balance import gray_world, linear_to_srgb, srgb_to_linear
 from equicolor.color._hsl import (
     hsl_to_rgb,
     hsv_to_rgb,
@@ -27,25 +28,43 @@ from equicolor.color._light import (
     shift_temperature,
     shift_tint,
 )
+from equicolor.color._normalize import (
+    COLOR_NORMALIZATIONS,
+    REINHARD_TARGET,
+    ColorNormalization,
+    check_color_normalization,
+    macenko,
+    normalize_color,
+    reinhard,
+)
 from equicolor.color._rotation import rgb_rotation, rotate_rgb
 from equicolor.color._stain import STAINS, shift_stain, stain_concentrations, stain_orbit
 
 __all__ = [
+    "COLOR_NORMALIZATIONS",
     "EXPOSURE",
+    "REINHARD_TARGET",
     "STAINS",
     "TEMPERATURE",
     "TINT",
     "Action",
+    "ColorNormalization",
     "Shift",
     "Space",
     "as_images",
     "check_action",
+    "check_color_normalization",
     "check_range",
     "check_space",
+    "gray_world",
     "hsl_to_rgb",
     "hsv_to_rgb",
     "light_orbit",
+    "linear_to_srgb",
+    "macenko",
+    "normalize_color",
     "orbit",
+    "reinhard",
     "rgb_rotation",
     "rgb_to_hsl",
     "rgb_to_hsv",
@@ -59,6 +78,7 @@ __all__ = [
     "shift_stain",
     "shift_temperature",
     "shift_tint",
+    "srgb_to_linear",
     "stain_concentrations",
     "stain_orbit",
     "working",

@@ -20,6 +20,7 @@ from equicolor.color._images import (
     Space,
     as_images,
     check_action,
+    check_shift,
     check_space,
     per_image,
     rise_and_fall,
@@ -29,69 +30,131 @@ from equicolor.color._images import (
 
 
 def rgb_to_hsl(images: Tensor) -> Tensor:
-    """RGB to hue (degrees in [0, 360)), saturation and luminance (both in [0, 1]), ``(*, 3, H, W)``.
+    """Converts RGB to HSL.
 
     Greys have hue 0 and saturation 0.
 
-    >>> rgb_to_hsl(torch.tensor([0.0, 1.0, 0.0]).view(3, 1, 1)).flatten().tolist()
-    [120.0, 1.0, 0.5]
+    Args:
+        images: RGB in [0, 1].
+
+    Returns:
+        Hue in degrees, in [0, 360); saturation and luminance in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> rgb_to_hsl(torch.tensor([0.0, 1.0, 0.0]).view(3, 1, 1)).flatten().tolist()
+        [120.0, 1.0, 0.5]
     """
     return _from_rgb(images, "hsl")
 
 
 def rgb_to_hsv(images: Tensor) -> Tensor:
-    """RGB to hue (degrees in [0, 360)), saturation and value (both in [0, 1]), ``(*, 3, H, W)``.
+    """Converts RGB to HSV.
 
-    >>> rgb_to_hsv(torch.tensor([0.0, 0.0, 0.5]).view(3, 1, 1)).flatten().tolist()
-    [240.0, 1.0, 0.5]
+    Greys have hue 0 and saturation 0.
+
+    Args:
+        images: RGB in [0, 1].
+
+    Returns:
+        Hue in degrees, in [0, 360); saturation and value in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> rgb_to_hsv(torch.tensor([0.0, 0.0, 0.5]).view(3, 1, 1)).flatten().tolist()
+        [240.0, 1.0, 0.5]
     """
     return _from_rgb(images, "hsv")
 
 
 def hsl_to_rgb(images: Tensor) -> Tensor:
-    """Hue (degrees, any real), saturation and luminance to RGB, ``(*, 3, H, W)``.
+    """Converts HSL to RGB.
 
-    >>> hsl_to_rgb(torch.tensor([60.0, 1.0, 0.5]).view(3, 1, 1)).flatten().tolist()
-    [1.0, 1.0, 0.0]
+    Args:
+        images: hue in degrees, any real number; saturation and luminance in [0, 1].
+
+    Returns:
+        RGB images in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> hsl_to_rgb(torch.tensor([60.0, 1.0, 0.5]).view(3, 1, 1)).flatten().tolist()
+        [1.0, 1.0, 0.0]
     """
     return _to_rgb(images, "hsl")
 
 
 def hsv_to_rgb(images: Tensor) -> Tensor:
-    """Hue (degrees, any real), saturation and value to RGB, ``(*, 3, H, W)``.
+    """Converts HSV to RGB.
 
-    >>> hsv_to_rgb(torch.tensor([180.0, 1.0, 1.0]).view(3, 1, 1)).flatten().tolist()
-    [0.0, 1.0, 1.0]
+    Args:
+        images: hue in degrees, any real number; saturation and value in [0, 1].
+
+    Returns:
+        RGB images in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> hsv_to_rgb(torch.tensor([180.0, 1.0, 1.0]).view(3, 1, 1)).flatten().tolist()
+        [0.0, 1.0, 1.0]
     """
     return _to_rgb(images, "hsv")
 
 
 def shift_saturation(images: Tensor, shift: Shift, action: Action = "exact", space: Space = "hsl") -> Tensor:
-    """The paper's saturation action φ_s, at constant hue and luminance (``"hsl"``) or value (``"hsv"``).
+    """Moves the saturation at constant hue and luminance: the paper's saturation action φ_s.
 
     Args:
-        images: RGB in [0, 1], ``(*, 3, H, W)``.
+        images: RGB in [0, 1].
         shift: one shift for all images, or a tensor of one shift for each, ``(*,)``.
         action: ``"exact"`` adds the shift to the logit of the saturation: a true action of (ℝ, +) under which greys
             stay grey. ``"clamp"`` is the paper's ``min(max(x + s, 0), 1)``, which forgets what it clips and turns greys
             red, since their undefined hue is read as 0.
-        space: where saturation is measured.
+        space: where saturation is measured, ``"hsl"`` or ``"hsv"``; in ``"hsv"`` the value stays constant instead.
 
-    >>> pink = torch.tensor([0.75, 0.25, 0.25]).view(3, 1, 1)
-    >>> shift_saturation(pink, 0.5, action="clamp").flatten().tolist()
-    [1.0, 0.0, 0.0]
+    Returns:
+        The moved images, in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> pink = torch.tensor([0.75, 0.25, 0.25]).view(3, 1, 1)
+        >>> shift_saturation(pink, 0.5, action="clamp").flatten().tolist()
+        [1.0, 0.0, 0.0]
     """
     return shift_hsl(images, saturation=shift, saturation_action=action, space=space)
 
 
 def shift_luminance(images: Tensor, shift: Shift, action: Action = "exact", space: Space = "hsl") -> Tensor:
-    """The paper's luminance action φ_l, at constant hue and saturation; in ``"hsv"`` it moves the value instead.
+    """Moves the luminance at constant hue and saturation: the paper's luminance action φ_l.
 
     Arguments are those of :func:`shift_saturation`.
 
-    >>> grey = torch.full((3, 1, 1), 0.5)
-    >>> shift_luminance(grey, 0.25, action="clamp").flatten().tolist()
-    [0.75, 0.75, 0.75]
+    Args:
+        images: RGB in [0, 1].
+        shift: one shift for all images, or a tensor of one shift for each, ``(*,)``.
+        action: ``"exact"`` or ``"clamp"``, as for :func:`shift_saturation`.
+        space: ``"hsl"``; in ``"hsv"`` the value is moved instead.
+
+    Returns:
+        The moved images, in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> grey = torch.full((3, 1, 1), 0.5)
+        >>> shift_luminance(grey, 0.25, action="clamp").flatten().tolist()
+        [0.75, 0.75, 0.75]
     """
     return shift_hsl(images, luminance=shift, luminance_action=action, space=space)
 
@@ -105,20 +168,32 @@ def shift_hsl(
     luminance_action: Action = "exact",
     space: Space = "hsl",
 ) -> Tensor:
-    """Hue, saturation and luminance moved at once: images are taken apart a single time.
+    """Moves hue, saturation and luminance at once: images are taken apart a single time.
 
     Args:
-        images: RGB in [0, 1], ``(*, 3, H, W)``.
-        degrees, saturation, luminance: one shift for all images, or a tensor of one shift for each, ``(*,)``.
-        saturation_action, luminance_action, space: as for :func:`shift_saturation`.
+        images: RGB in [0, 1].
+        degrees: hue shift in degrees, one for all images, or a tensor of one for each, ``(*,)``.
+        saturation: saturation shift, one for all images, or a tensor of one for each, ``(*,)``.
+        luminance: luminance shift, one for all images, or a tensor of one for each, ``(*,)``.
+        saturation_action: ``"exact"`` or ``"clamp"``, as for :func:`shift_saturation`.
+        luminance_action: ``"exact"`` or ``"clamp"``, as for :func:`shift_luminance`.
+        space: ``"hsl"`` or ``"hsv"``, as for :func:`shift_saturation`.
 
-    >>> red = torch.tensor([1.0, 0.0, 0.0]).view(3, 1, 1)
-    >>> shift_hsl(red, degrees=120, luminance=0.25, luminance_action="clamp").flatten().tolist()
-    [0.5, 1.0, 0.5]
+    Returns:
+        The moved images, in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> red = torch.tensor([1.0, 0.0, 0.0]).view(3, 1, 1)
+        >>> shift_hsl(red, degrees=120, luminance=0.25, luminance_action="clamp").flatten().tolist()
+        [0.5, 1.0, 0.5]
     """
     check_action(saturation_action)
     check_action(luminance_action)
     check_space(space)
+    check_shift(degrees, saturation, luminance)
     images = as_images(images)
     work = working(images)
     turns = isinstance(degrees, Tensor) or degrees != 0
@@ -151,16 +226,33 @@ def orbit(
     luminance_action: Action = "exact",
     space: Space = "hsl",
 ) -> Tensor:
-    """Every combination of the given moves applied to ``images``: ``(hues, saturations, luminances, *, 3, H, W)``.
+    """Applies every combination of the given hue, saturation and luminance shifts to images.
 
     What does not depend on the move is computed once. Where an image is both saturated by ``clamp`` and turned in hue,
     the hue is turned last, as in the paper, so that a grey becomes a turned red.
 
-    >>> orbit(torch.rand(5, 3, 8, 8), degrees=[0, 120, 240], saturation=[-1, 0, 1]).shape
-    torch.Size([3, 3, 1, 5, 3, 8, 8])
+    Args:
+        images: RGB in [0, 1].
+        degrees: hue shifts in degrees.
+        saturation: saturation shifts.
+        luminance: luminance shifts.
+        saturation_action: ``"exact"`` or ``"clamp"``, as for :func:`shift_saturation`.
+        luminance_action: ``"exact"`` or ``"clamp"``, as for :func:`shift_luminance`.
+        space: ``"hsl"`` or ``"hsv"``, as for :func:`shift_saturation`.
+
+    Returns:
+        The moved images, with three new axes in front.
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(hues, saturations, luminances, *, 3, H, W)``.
+
+    Example:
+        >>> orbit(torch.rand(5, 3, 8, 8), degrees=[0, 120, 240], saturation=[-1, 0, 1]).shape
+        torch.Size([3, 3, 1, 5, 3, 8, 8])
     """
     check_action(saturation_action)
     check_action(luminance_action)
+    check_shift(degrees, saturation, luminance)
     images = as_images(images)
     work = working(images)
     still = all(s == 0 for s in (*saturation, *luminance))

@@ -12,26 +12,34 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from equicolor.color._images import Shift, as_images, per_image, where_exact, working
+from equicolor.color._images import Shift, as_images, check_shift, per_image, where_exact, working
 
 #: The hue of pure red, green and blue, in sextants.
 CHANNEL_HUES = (0.0, 2.0, -2.0)
 
 
 def shift_hue(images: Tensor, degrees: Shift) -> Tensor:
-    """The paper's hue action φ_h: turns the hue of every pixel by ``degrees``.
+    """Turns the hue of every pixel: the paper's hue action φ_h.
 
     Shifts by a multiple of 120° are permutations of the channels and bit-exact; all others keep the largest and the
     smallest channel of each pixel, and with them saturation and luminance, in HSL and HSV alike.
 
     Args:
-        images: RGB in [0, 1], ``(*, 3, H, W)``.
-        degrees: one shift for all images, or a tensor of one shift for each, ``(*,)``.
+        images: RGB in [0, 1].
+        degrees: the angle, one for all images, or a tensor of one for each, ``(*,)``.
 
-    >>> red = torch.tensor([1.0, 0.0, 0.0]).view(3, 1, 1)
-    >>> shift_hue(red, 120).flatten().tolist()
-    [0.0, 1.0, 0.0]
+    Returns:
+        The turned images, in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> red = torch.tensor([1.0, 0.0, 0.0]).view(3, 1, 1)
+        >>> shift_hue(red, 120).flatten().tolist()
+        [0.0, 1.0, 0.0]
     """
+    check_shift(degrees)
     images = as_images(images)
     work = working(images)
     if not isinstance(degrees, Tensor):

@@ -1,13 +1,20 @@
 """What counts as images, and what every colour move does before and after it."""
 
 import math
+from collections.abc import Iterable
+from numbers import Real
 from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
 
+from equicolor._tools.tensors import is_readable
+
+#: What a shift does near 0 and 1: ``"clamp"`` clips there; ``"exact"`` is a true group action and never arrives there.
 Action: TypeAlias = Literal["clamp", "exact"]
+#: The colour space in which saturation and luminance are measured.
 Space: TypeAlias = Literal["hsl", "hsv"]
+#: One shift for all images, or one for each.
 Shift: TypeAlias = float | Tensor
 
 #: How far outside [0, 1] a value may lie and still be taken for rounding, not for a mistake.
@@ -15,11 +22,25 @@ _RANGE_TOLERANCE = 1e-3
 
 
 def as_images(images: Tensor, channels: int | None = 3) -> Tensor:
-    """``images`` as a floating tensor ``(*, C, H, W)``: uint8 is divided by 255, anything else is an error.
+    """Checks images and makes floats of them: uint8 is divided by 255, anything else is an error.
 
     Args:
         images: floats in [0, 1], or uint8 in [0, 255].
         channels: how many are expected; None for any number.
+
+    Returns:
+        The images, floating.
+
+    Raises:
+        TypeError: the images are no tensor, or neither floats nor uint8.
+        ValueError: they are not ``(*, C, H, W)`` with the channels expected.
+
+    Shape:
+        ``(*, C, H, W)`` to ``(*, C, H, W)``.
+
+    Example:
+        >>> as_images(torch.full((3, 1, 1), 255, dtype=torch.uint8)).flatten().tolist()
+        [1.0, 1.0, 1.0]
     """
     what = "RGB images" if channels == 3 else "images"
     expected = f"{what} (*, {channels or 'C'}, H, W)"
@@ -43,7 +64,16 @@ def as_images(images: Tensor, channels: int | None = 3) -> Tensor:
 
 
 def check_range(images: Tensor) -> None:
-    """Raises ValueError where images hold NaN or leave [0, 1]. Reads the values: on an accelerator, it synchronises."""
+    """Checks that images are in [0, 1].
+
+    It reads the values, and so waits for an accelerator.
+
+    Args:
+        images: floats.
+
+    Raises:
+        ValueError: there are NaN, or values outside [0, 1].
+    """
     if images.numel() == 0:
         return
     low, high = (bound.item() for bound in torch.aminmax(images.detach()))
@@ -57,14 +87,53 @@ def check_range(images: Tensor) -> None:
         )
 
 
+def check_shift(*shifts: object) -> None:
+    """Raises ValueError where a shift is not a finite number. Tensors are read where that is free: on the CPU.
+
+    Args:
+        shifts: numbers, tensors of any shape, or sequences of numbers.
+    """
+    if torch.compiler.is_compiling():
+        return
+    for shift in shifts:
+        if isinstance(shift, Tensor):
+            if shift.device.type == "cpu" and is_readable(shift) and not torch.isfinite(shift.detach()).all():
+                raise ValueError("a shift is NaN or infinite: expected finite numbers")
+        elif isinstance(shift, Iterable) and not isinstance(shift, str):
+            check_shift(*shift)
+        elif not _is_finite(shift):
+            raise ValueError(f"a shift must be a finite number, got {shift!r:.40}")
+
+
+def _is_finite(shift: object) -> bool:
+    try:
+        return isinstance(shift, Real) and math.isfinite(shift)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
 def check_action(action: str) -> None:
-    """Raises ValueError unless ``action`` names one."""
-    _check_choice("action", action, ("clamp", "exact"))
+    """Checks that an action has a known name.
+
+    Args:
+        action: the name, ``"exact"`` or ``"clamp"``.
+
+    Raises:
+        ValueError: there is no such action.
+    """
+    check_choice("action", action, ("clamp", "exact"))
 
 
 def check_space(space: str) -> None:
-    """Raises ValueError unless ``space`` names one."""
-    _check_choice("colour space", space, ("hsl", "hsv"))
+    """Checks that a colour space has a known name.
+
+    Args:
+        space: the name, ``"hsl"`` or ``"hsv"``.
+
+    Raises:
+        ValueError: there is no such space.
+    """
+    check_choice("colour space", space, ("hsl", "hsv"))
 
 
 def rise_and_fall(shift: Tensor) -> tuple[Tensor, Tensor]:
@@ -73,13 +142,24 @@ def rise_and_fall(shift: Tensor) -> tuple[Tensor, Tensor]:
     return torch.minimum(shift.clamp(min=-80), zero).exp(), torch.minimum((-shift).clamp(min=-80), zero).exp()
 
 
-def _check_choice(what: str, given: str, known: tuple[str, ...]) -> None:
+def check_choice(what: str, given: str, known: tuple[str, ...]) -> None:
+    """Raises ValueError unless what is given is known."""
     if given not in known:
         raise ValueError(f"unknown {what} {given!r}: expected one of {', '.join(map(repr, known))}")
 
 
 def working(images: Tensor) -> Tensor:
-    """The dtype to compute in: half precision is computed in float32."""
+    """Converts images to the dtype to compute in: half precision becomes float32.
+
+    Args:
+        images: floats.
+
+    Returns:
+        The images in that dtype.
+
+    Shape:
+        ``(*)`` to ``(*)``.
+    """
     return images.float() if images.dtype in (torch.float16, torch.bfloat16) else images
 
 

@@ -24,67 +24,111 @@ from equicolor.color._images import (
     Shift,
     as_images,
     check_action,
+    check_shift,
     per_image,
     rise_and_fall,
     where_exact,
     working,
 )
 
-#: How far each of red, green and blue moves under a shift of 1.
-TEMPERATURE, TINT, EXPOSURE = (1.0, 0.0, -1.0), (-0.5, 1.0, -0.5), (1.0, 1.0, 1.0)
+#: How far red, green and blue move under a shift of temperature by 1.
+TEMPERATURE = (1.0, 0.0, -1.0)
+#: How far red, green and blue move under a shift of tint by 1.
+TINT = (-0.5, 1.0, -0.5)
+#: How far red, green and blue move under a shift of exposure by 1.
+EXPOSURE = (1.0, 1.0, 1.0)
 
 
 def shift_temperature(images: Tensor, shift: Shift, action: Action = "exact") -> Tensor:
-    """Warmer light (more red, less blue) for a positive shift, cooler for a negative one.
+    """Makes the light warmer (more red, less blue) for a positive shift, cooler for a negative one.
 
     Args:
-        images: RGB in [0, 1], ``(*, 3, H, W)``.
-        shift: one shift for all images, or a tensor of one shift for each, ``(*,)``; the unit is explained above.
+        images: RGB in [0, 1].
+        shift: one shift for all images, or a tensor of one shift for each, ``(*,)``. The unit is that of the logit of a
+            channel: 1 takes a red of 0.5 to 0.73.
         action: ``"exact"``, a true action of (ℝ, +), or ``"clamp"``, the gain of a camera, which forgets what it clips.
 
-    >>> grey = torch.full((3, 1, 1), 0.5)
-    >>> shift_temperature(grey, 1.0).flatten().tolist()
-    [0.7310585975646973, 0.5, 0.2689414322376251]
+    Returns:
+        The moved images, in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> grey = torch.full((3, 1, 1), 0.5)
+        >>> shift_temperature(grey, 1.0).flatten().tolist()
+        [0.7310585975646973, 0.5, 0.2689414322376251]
     """
     return _along(images, shift, TEMPERATURE, action)
 
 
 def shift_tint(images: Tensor, shift: Shift, action: Action = "exact") -> Tensor:
-    """Greener light for a positive shift, more magenta for a negative one. Arguments as :func:`shift_temperature`'s.
+    """Makes the light greener for a positive shift, more magenta for a negative one.
 
-    >>> grey = torch.full((3, 1, 1), 0.5)
-    >>> [round(value, 2) for value in shift_tint(grey, 1.0).flatten().tolist()]
-    [0.38, 0.73, 0.38]
+    Args:
+        images: RGB in [0, 1].
+        shift: one shift for all images, or a tensor of one shift for each, ``(*,)``.
+        action: ``"exact"`` or ``"clamp"``, as for :func:`shift_temperature`.
+
+    Returns:
+        The moved images, in [0, 1].
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> grey = torch.full((3, 1, 1), 0.5)
+        >>> [round(value, 2) for value in shift_tint(grey, 1.0).flatten().tolist()]
+        [0.38, 0.73, 0.38]
     """
     return _along(images, shift, TINT, action)
 
 
 def shift_exposure(images: Tensor, shift: Shift, action: Action = "exact") -> Tensor:
-    """More light for a positive shift, less for a negative one; for images of any number of channels.
+    """Makes images brighter for a positive shift, darker for a negative one; any number of channels.
 
     Args:
-        images: in [0, 1], ``(*, C, H, W)``.
-        shift, action: as for :func:`shift_temperature`.
+        images: images in [0, 1].
+        shift: one shift for all images, or a tensor of one shift for each, ``(*,)``.
+        action: ``"exact"`` or ``"clamp"``, as for :func:`shift_temperature`.
 
-    >>> dark = torch.full((5, 1, 1), 0.25)
-    >>> shift_exposure(dark, 0.6931472, action="clamp").flatten().tolist()  # by one stop
-    [0.5, 0.5, 0.5, 0.5, 0.5]
+    Returns:
+        The moved images, in [0, 1].
+
+    Shape:
+        ``(*, C, H, W)`` to ``(*, C, H, W)``.
+
+    Example:
+        >>> dark = torch.full((5, 1, 1), 0.25)
+        >>> shift_exposure(dark, 0.6931472, action="clamp").flatten().tolist()  # by one stop
+        [0.5, 0.5, 0.5, 0.5, 0.5]
     """
     return _along(images, shift, None, action)
 
 
 def shift_light(images: Tensor, shifts: Sequence[float] | Tensor, action: Action = "exact") -> Tensor:
-    """Each channel moved by a shift of its own, in one pass: what all changes of light come down to.
+    """Moves each channel by a shift of its own, in one pass: what all changes of light come down to.
 
     Args:
-        images: in [0, 1], ``(*, C, H, W)``.
+        images: images in [0, 1].
         shifts: C numbers for all images, or a tensor of C numbers for each, ``(*, C)``.
         action: as for :func:`shift_temperature`.
 
-    >>> shift_light(torch.full((2, 1, 1), 0.5), [0.0, 50.0]).flatten().tolist()
-    [0.5, 1.0]
+    Returns:
+        The moved images, in [0, 1].
+
+    Raises:
+        ValueError: there are not as many shifts as channels.
+
+    Shape:
+        ``(*, C, H, W)`` to ``(*, C, H, W)``.
+
+    Example:
+        >>> shift_light(torch.full((2, 1, 1), 0.5), [0.0, 50.0]).flatten().tolist()
+        [0.5, 1.0]
     """
     check_action(action)
+    check_shift(shifts)
     images = as_images(images, channels=None)
     work = working(images)
     given = shifts if isinstance(shifts, Tensor) else work.new_tensor([float(shift) for shift in shifts])
@@ -100,14 +144,25 @@ def shift_light(images: Tensor, shifts: Sequence[float] | Tensor, action: Action
 
 
 def light_orbit(images: Tensor, shifts: Sequence[Sequence[float]], action: Action = "exact") -> Tensor:
-    """``images`` under each of several :func:`shift_light`: ``(len(shifts), *, C, H, W)``.
+    """Moves the light of images by each of several shifts, as :func:`shift_light` does by one.
 
     Args:
-        images: in [0, 1], ``(*, C, H, W)``.
-        shifts: C numbers for each element of the result.
+        images: images in [0, 1].
+        shifts: for each element of the result, one number for each channel.
         action: as for :func:`shift_temperature`.
+
+    Returns:
+        The moved images, stacked along a new first axis.
+
+    Shape:
+        ``(*, C, H, W)`` to ``(len(shifts), *, C, H, W)``.
+
+    Example:
+        >>> light_orbit(torch.rand(2, 3, 8, 8), [[0.0, 0.0, 0.0], [1.0, 0.0, -1.0]]).shape
+        torch.Size([2, 2, 3, 8, 8])
     """
     check_action(action)
+    check_shift(*shifts)
     images = as_images(images, channels=None)
     still = [place for place, shift in enumerate(shifts) if not any(shift)]
     if len(still) == len(shifts):
@@ -134,6 +189,7 @@ def light_orbit(images: Tensor, shifts: Sequence[Sequence[float]], action: Actio
 
 def _along(images: Tensor, shift: Shift, direction: Sequence[float] | None, action: Action) -> Tensor:
     """Every channel moved by ``shift`` times its part of ``direction``; all alike without one."""
+    check_shift(shift)
     images = as_images(images, channels=None if direction is None else len(direction))
     direction = (1.0,) * images.shape[-3] if direction is None else direction
     if not isinstance(shift, Tensor):

@@ -9,10 +9,25 @@ from equicolor.color._images import as_images, working
 
 
 def rotate_rgb(images: Tensor, degrees: float, clamp: bool = True) -> Tensor:
-    """CEConv's hue shift: RGB turned about the axis (1, 1, 1), then clamped back into the cube.
+    """CEConv's hue shift: turns RGB about the axis (1, 1, 1), then clamps it back into the cube.
 
     It agrees with :func:`shift_hue` on multiples of 120° only; elsewhere the turned cube leaves the cube, and what is
     clamped is lost. The baseline of the paper's comparisons, not a colour move to use.
+
+    Args:
+        images: RGB in [0, 1].
+        degrees: the angle.
+        clamp: whether to clamp the result to [0, 1].
+
+    Returns:
+        The turned images.
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> rotate_rgb(torch.tensor([1.0, 0.0, 0.0]).view(3, 1, 1), 120).flatten().tolist()
+        [0.0, 1.0, 0.0]
     """
     images = as_images(images)
     work = working(images)
@@ -22,7 +37,18 @@ def rotate_rgb(images: Tensor, degrees: float, clamp: bool = True) -> Tensor:
 
 
 def rgb_rotation(degrees: float) -> list[list[float]]:
-    """The 3×3 matrix that turns RGB by ``degrees`` about the grey axis; exact on multiples of 120°."""
+    """The 3×3 matrix that turns RGB about the grey axis; exact on multiples of 120°.
+
+    Args:
+        degrees: the angle.
+
+    Returns:
+        The rows of the matrix.
+
+    Example:
+        >>> rgb_rotation(120)
+        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
     if degrees % 120 == 0:
         thirds = int(degrees // 120) % 3
         return [[float((row - column) % 3 == thirds) for column in range(3)] for row in range(3)]

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from equicolor.color._images import as_images, where_exact, working
+from equicolor.color._images import as_images, check_shift, where_exact, working
 
 #: What haematoxylin, eosin and DAB take of red, green and blue: Ruifrok and Johnston, "Quantification of histochemical
 #: staining by color deconvolution", Analytical and Quantitative Cytology and Histology 23 (2001), 291-299.
@@ -30,19 +30,31 @@ Matrix = Sequence[Sequence[float]]
 
 
 def shift_stain(images: Tensor, shifts: Sequence[float] | Tensor, matrix: Matrix = STAINS) -> Tensor:
-    """More of each dye for a positive shift of its log-concentration, less for a negative one, all in one pass.
+    """Adds to each dye for a positive shift of its log-concentration, takes away for a negative one, all in one pass.
 
     Args:
-        images: RGB in [0, 1], ``(*, 3, H, W)``.
-        shifts: of the three dyes, for all images, or a tensor of three for each, ``(*, 3)``. 0.69 doubles a dye.
+        images: RGB in [0, 1].
+        shifts: one number for each of the three dyes, or a tensor of three for each image, ``(*, 3)``. 0.69 doubles a
+            dye.
         matrix: 3×3, a row for each dye: how much it takes of red, green and blue, in any unit. By default those of
             haematoxylin, eosin and DAB.
 
-    >>> pink = torch.exp(-torch.tensor(STAINS[1])).view(3, 1, 1)  # eosin alone
-    >>> more = shift_stain(pink, [0.0, math.log(2), 0.0])
-    >>> torch.allclose(more, pink**2)
-    True
+    Returns:
+        The moved images, in [0, 1].
+
+    Raises:
+        ValueError: there are not three shifts.
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> pink = torch.exp(-torch.tensor(STAINS[1])).view(3, 1, 1)  # eosin alone
+        >>> more = shift_stain(pink, [0.0, math.log(2), 0.0])
+        >>> torch.allclose(more, pink**2)
+        True
     """
+    check_shift(shifts)
     images = as_images(images)
     work = working(images)
     given = shifts if isinstance(shifts, Tensor) else work.new_tensor([float(shift) for shift in shifts])
@@ -60,13 +72,24 @@ def shift_stain(images: Tensor, shifts: Sequence[float] | Tensor, matrix: Matrix
 
 
 def stain_orbit(images: Tensor, shifts: Sequence[Sequence[float]], matrix: Matrix = STAINS) -> Tensor:
-    """Every combination of shifts of the three dyes: ``(len(shifts[0]), len(shifts[1]), len(shifts[2]), *, 3, H, W)``.
+    """Applies every combination of shifts of the three dyes to images.
 
     Args:
-        images: RGB in [0, 1], ``(*, 3, H, W)``.
-        shifts: those of each dye.
-        matrix: as for :func:`shift_stain`.
+        images: RGB in [0, 1].
+        shifts: for each of the three dyes, its shifts.
+        matrix: the dyes, as for :func:`shift_stain`.
+
+    Returns:
+        The moved images, with three new axes in front.
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(len(shifts[0]), len(shifts[1]), len(shifts[2]), *, 3, H, W)``.
+
+    Example:
+        >>> stain_orbit(torch.rand(2, 3, 8, 8), [[-0.3, 0.0, 0.3], [0.0], [0.0]]).shape
+        torch.Size([3, 1, 1, 2, 3, 8, 8])
     """
+    check_shift(*shifts)
     images = as_images(images)
     work = working(images)
     lengths, places = [len(own) for own in shifts], [list(own).index(0) if 0 in own else None for own in shifts]
@@ -89,20 +112,31 @@ def stain_orbit(images: Tensor, shifts: Sequence[Sequence[float]], matrix: Matri
 
 
 def stain_concentrations(images: Tensor, matrix: Matrix = STAINS) -> Tensor:
-    """How much of each dye there is: ``(*, 3, H, W)`` for RGB in [0, 1], ``(*, 3, H, W)``; negative where none fits.
+    """Computes how much of each dye there is in every pixel.
 
-    >>> pink = torch.exp(-torch.tensor(STAINS[1])).view(3, 1, 1)
-    >>> [abs(round(value, 4)) for value in stain_concentrations(pink).flatten().tolist()]
-    [0.0, 1.0, 0.0]
+    Args:
+        images: RGB in [0, 1].
+        matrix: the dyes, as for :func:`shift_stain`.
+
+    Returns:
+        The concentrations of the three dyes; negative where no mixture of them gives the colour.
+
+    Shape:
+        ``(*, 3, H, W)`` to ``(*, 3, H, W)``.
+
+    Example:
+        >>> pink = torch.exp(-torch.tensor(STAINS[1])).view(3, 1, 1)
+        >>> [abs(round(value, 4)) for value in stain_concentrations(pink).flatten().tolist()]
+        [0.0, 1.0, 0.0]
     """
     images = as_images(images)
     work = working(images)
     density = -work.clamp(DARKEST, 1.0).log()
-    return torch.einsum("...chw,ci->...ihw", density, work.new_tensor(_inverse(matrix))).to(images.dtype)
+    return torch.einsum("...chw,ci->...ihw", density, work.new_tensor(inverse(matrix))).to(images.dtype)
 
 
-def _inverse(matrix: Matrix) -> list[list[float]]:
-    """By cofactors, in plain numbers: constants to a compiler."""
+def inverse(matrix: Matrix) -> list[list[float]]:
+    """Of 3×3, by cofactors, in plain numbers: constants to a compiler."""
     (a, b, c), (d, e, f), (g, h, i) = matrix
     cofactors = [[e * i - f * h, c * h - b * i, b * f - c * e]]
     cofactors.append([f * g - d * i, a * i - c * g, c * d - a * f])

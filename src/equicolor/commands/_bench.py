@@ -1,15 +1,16 @@
 """``equicolor bench``."""
 
-import json
-import shlex
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equicolor._tools.files import complete_file, write_picture
+from equicolor._tools.files import write_json, write_picture
+from equicolor._tools.lists import listed
 from equicolor._tools.tables import show_table
 from equicolor.commands import _console as console
+from equicolor.commands._again import command_line
 from equicolor.commands._registry import register_command
 
 
@@ -18,6 +19,8 @@ def bench(
     *,
     quick: bool = False,
     floor: bool = False,
+    fused: bool = False,
+    calibrate: bool = False,
     parts: Sequence[str] = (),
     networks: Sequence[str] = (),
     groups: Sequence[str] = (),
@@ -37,6 +40,10 @@ def bench(
         quick: a version of a minute or two: one network, few groups, small batches, of the compiler the lift alone.
         floor: also times each network without its transforms, eager: convolutions, norms and activations, the least
             that its time could be with these kernels.
+        fused: also times inference with what stands between convolutions compiled, see optimize_for_inference.
+        calibrate: measures single convolutions, and writes the constants by which algorithm=auto chooses best on this
+            machine to calibration.json; it chooses by them where the environment variable EQUICOLOR_CALIBRATION names
+            that file.
         parts: of networks (training step and inference of whole networks), canonical (ResNet-18 behind a
             canonicaliser), layers (one convolution at many sizes, and
             what algorithm=auto makes of it), lift (against PIL and kornia) and data (load, augment, lift); by default
@@ -56,10 +63,11 @@ def bench(
     import torch
 
     from equicolor._tools.devices import chosen_device
-    from equicolor.bench import FULL, QUICK, plot_cost, tables
+    from equicolor.bench import CALIBRATE, FULL, QUICK, calibration, plot_cost, tables
     from equicolor.groups import group
     from equicolor.models import list_models
 
+    parts, networks, groups, modes = map(listed, (parts, networks, groups, modes))
     _check("--parts", parts, FULL.parts)
     _check("--modes", modes, FULL.modes)
     _check("--networks", networks, list_models(task="classification"))
@@ -76,30 +84,45 @@ def bench(
         "network_modes": tuple(modes),
         "modes": tuple(modes),
         "floor": floor,
+        "fused": fused,
         "rounds": rounds,
         "layer_rounds": rounds,
         "batch": batch,
         "lift_batch": batch,
         "device": str(chosen_device(device)),
     }
-    plan = replace(QUICK if quick else FULL, **{name: value for name, value in given.items() if value})
-    if floor and ("networks" not in plan.parts or "eager" not in plan.network_modes):
-        raise ValueError("--floor is measured of networks in eager mode: leave out --parts and --modes, or name these")
-    several = {"parts": parts, "networks": networks, "groups": groups, "modes": modes}
-    single = {"rounds": rounds, "batch": batch, "threads": threads, "device": device if device != "cpu" else None}
-    results: dict[str, Any] = {"command": _command({"quick": quick, "floor": floor}, several, single), "quick": quick}
+    if calibrate and (quick or floor or fused or (parts and list(parts) != ["layers"])):
+        raise ValueError("--calibrate measures layers: leave out --parts, --floor, --fused and --quick")
+    whole = QUICK if quick else FULL
+    plan = replace(CALIBRATE if calibrate else whole, **{name: value for name, value in given.items() if value})
+    asked = "--floor" if floor else "--fused"
+    if (floor or fused) and ("networks" not in plan.parts or "eager" not in plan.network_modes):
+        raise ValueError(f"{asked} is measured of networks in eager mode: leave out --parts and --modes, or name these")
+    which = {"quick": quick, "floor": floor, "fused": fused, "calibrate": calibrate, "parts": parts}
+    which |= {"networks": networks, "groups": groups, "modes": modes}
+    how = {"rounds": rounds, "batch": batch, "threads": threads, "device": device if device != "cpu" else None}
+    results: dict[str, Any] = {"command": command_line("bench", **which, **how), "quick": quick}
+    folder.mkdir(parents=True, exist_ok=True)  # what cannot be written should fail before it is measured
+    tempfile.TemporaryFile(dir=folder).close()
     before = torch.get_num_threads()
     torch.set_num_threads(threads or before)
     try:
         for measured in plan.run(console.note):
             results |= measured
-            with complete_file(folder / "bench.json", "w") as file:  # what is measured is not lost
-                json.dump(results, file, indent=1)
+            write_json(folder / "bench.json", results)  # what is measured is not lost
     finally:
         torch.set_num_threads(before)
     written = [folder / "bench.json"]
     if "networks" in results:
         written.append(write_picture(folder / "cost.png", plot_cost(results["networks"])))
+    if calibrate:
+        constants = calibration(results["layers"], plan.device)
+        written.append(write_json(folder / "calibration.json", constants))
+        print(
+            f"By these constants auto loses {constants['mean_loss']:.1%} on the better way, on average over the sizes "
+            f"measured, and {constants['mean_loss_before']:.1%} by those in use. To choose by them: "
+            f"export EQUICOLOR_CALIBRATION={(folder / 'calibration.json').resolve()}"
+        )
     for table in tables(results):
         show_table(table)
     if quick:
@@ -112,13 +135,3 @@ def _check(option: str, given: Sequence[str], known: Sequence[str]) -> None:
     for each in given:
         if each not in known:
             raise ValueError(f"{option} takes some of {', '.join(known)}, got {each!r}")
-
-
-def _command(switches: Mapping[str, bool], several: Mapping[str, Sequence[str]], single: Mapping[str, object]) -> str:
-    """The command that measures the same again."""
-    words = ["equicolor", "bench", *(f"--{name}" for name, on in switches.items() if on)]
-    for name, values in several.items():
-        words += [f"--{name}", *values] if values else []
-    for name, value in single.items():
-        words += [f"--{name}", str(value)] if value else []
-    return shlex.join(words)

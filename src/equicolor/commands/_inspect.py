@@ -4,10 +4,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equicolor._tools.files import write_csv, write_picture
+from equicolor._tools.pages import Drawing
 from equicolor._tools.tables import Table, show_table
+from equicolor._tools.words import in_unit
 from equicolor.commands import _console as console
+from equicolor.commands._again import command_line
+from equicolor.commands._chosen import chosen_images
+from equicolor.commands._page import write_page
 from equicolor.commands._registry import register_command
-from equicolor.commands._shared import BadFiles, DataSet, image_batches
+from equicolor.commands._shared import BadFiles, DataSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +31,18 @@ def inspect(
     index: int = 0,
     shift: str | None = None,
     layer: str | None = None,
-    channels: int = 6,
+    channels: int = 5,
     group: str | None = None,
     image_size: int | None = None,
     out: Path = Path("inspection.png"),
     device: str = "auto",
     download: bool = False,
 ) -> "Inspection":
-    """Draws the feature maps of an image under every group element, and the equivariance error of every layer.
+    """Draws the feature maps of an image under every group element, and how they move with its colours.
 
-    Of a canonicalised network also how well its canonicaliser follows moves of the image, in a second picture.
+    Of a group network, beside them are those of the same image with its colours moved: a frame of one colour is around
+    the same map on both sides. Below, the equivariance error of every layer, where layers differ in it. Of a
+    canonicalised network also how well its canonicaliser follows moves of the image, in a second picture.
 
     Args:
         model: the folder of a run or of a saved model, or a name on the Hugging Face hub.
@@ -45,12 +52,12 @@ def inspect(
         split: which part of the data set.
         index: which image of it.
         shift: a colour shift of the data set's image, such as hue:90.
-        layer: whose maps to draw, such as layers.0; by default the last with a map of at least 4×4.
+        layer: whose maps to draw, such as layers.0; by default what the first convolution gives, rectified.
         channels: how many of its channels: those that differ most between the group elements.
         group: which colour moves; by default the network's own, and hue4 for a conventional network.
         image_size: show the network an image of another size than those of its training.
-        out: the picture; the errors go into a CSV file beside it, those of a canonicaliser into *-canonicaliser.png and
-            *-canonicaliser.csv.
+        out: the picture; beside it go a page and the errors of all layers as a CSV file, those of a canonicaliser into
+            *-canonicaliser.png and *-canonicaliser.csv.
         device: cpu, cuda, …; auto takes a GPU where there is one.
         download: fetch the data where it is missing.
 
@@ -63,11 +70,12 @@ def inspect(
     bad = BadFiles(quiet=True)
     chosen = DataSet(data, root, split, shift, None, download, only=index) if data else None
     files = [] if image is None else [image]
-    _, pictures = next(image_batches(files, chosen, opened, 1, bad), (None, None))
+    _, pictures = next(chosen_images(files, chosen, opened, bad).batches(1), (None, None))
     if pictures is None:
         raise ValueError("; ".join(bad.messages))
     seen = inspect_model(opened.model, pictures[0].to(opened.device), layer, channels, group)
-    write_picture(out, plot_inspection(seen))
+    figure = plot_inspection(seen)
+    write_picture(out, figure)
     rows = [(name, *(f"{value:.3e}" for value in errors)) for name, errors in seen.errors.items()]
     written = write_csv(out.with_suffix(".csv"), ("layer", *seen.elements), rows)
     worst = max(seen.errors, key=seen.largest_error)
@@ -75,8 +83,20 @@ def inspect(
         {"output": "output", worst: f"worst layer: {worst}"} if worst != "output" else {"output": "output, the worst"}
     )
     lines = [(title, *(f"{value:.1e}" for value in seen.errors[name])) for name, title in shown.items()]
-    show_table(Table(f"{opened.describe()}: relative equivariance error", ("", *seen.elements), lines))
-    console.note(f"Picture: {out}\nErrors of all {len(rows)} layers: {written}")
+    table = Table(f"{opened.describe()}: relative equivariance error", ("", *seen.elements), lines)
+    show_table(table)
+    print("\n".join(seen.said()))
+    drawing = Drawing(
+        figure,
+        f"Feature maps of {seen.title}: a row for each of {len(seen.elements)} elements. {' '.join(seen.said())}",
+        "One row for each element of the group; channels are those that differ most between them."
+        + (" Frames of one colour, and their number, are around the same maps." if seen.matches else ""),
+    )
+    asked = {"data": data, "root": root, "split": split if data else None, "index": index, "shift": shift}
+    asked |= {"layer": layer, "group": group, "image_size": image_size}
+    command = command_line("inspect", model, *files, **asked)
+    page = write_page(out.with_suffix(".html"), f"Inside of {seen.title}", seen.said(), [table], [drawing], command)
+    console.note(f"Picture: {out}\nPage: {page}\nErrors of all {len(rows)} layers: {written}")
     if seen.curves:
         _report_curves(seen.curves, out.with_name(f"{out.stem}-canonicaliser{out.suffix}"), opened.describe())
     return seen
@@ -98,8 +118,8 @@ def _report_curves(curves: "Sequence[CanonicalCurve]", out: Path, title: str) ->
         (
             curve.factor.quantity,
             "all around" if curve.factor.closes else f"±{curve.reach:g}",
-            f"{curve.largest():.2g}{curve.factor.unit}",
-            "" if curve.factor.closes else f"{curve.largest(beyond=True):.2g}{curve.factor.unit}",
+            in_unit(f"{curve.largest():.2g}", curve.factor.unit),
+            "" if curve.factor.closes else in_unit(f"{curve.largest(beyond=True):.2g}", curve.factor.unit),
         )
         for curve in curves
     ]

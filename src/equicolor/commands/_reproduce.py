@@ -1,12 +1,13 @@
 """``equicolor reproduce``."""
 
 import json
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from equicolor._tools.lists import seeds_of
 from equicolor._tools.tables import Table, show_table
+from equicolor.commands._again import command_line
 from equicolor.commands._registry import register_command
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ def reproduce(
     Example:
         equicolor reproduce shapes3d --quick
     """
+    from equicolor.comparison import write_report
     from equicolor.data import DataNotFoundError
-    from equicolor.experiments import Runner, Setting, experiment, list_experiments, write_report
+    from equicolor.experiments import Runner, Setting, experiment, list_experiments
 
     if name is None:
         found = [experiment(each) for each in list_experiments()]
@@ -51,32 +53,28 @@ def reproduce(
         show_table(Table("Experiments", columns, [(e.name, e.title, e.paper) for e in found], left=columns))
         return found
     chosen = experiment(name)
-    setting = Setting(quick, tuple(_seeds(seeds)), _changes(reduce), tuple(rows))
+    setting = Setting(quick, tuple(seeds_of(seeds)), _changes(reduce), tuple(rows))
     try:
         outcome = chosen.run(setting, Runner(folder))
     except DataNotFoundError as error:
         hint = "" if quick else f" {_EMBEDDED}"
         raise DataNotFoundError(error.without_code() + hint) from error
     command = _command(chosen.name, setting, folder)
-    report = write_report(chosen, outcome, _place(folder / chosen.name, quick), command, quick)
+    networks = {str(record["network"]) for record in outcome.records if "network" in record}
+    heading = chosen.heading(quick, networks)
+    report = write_report(heading, outcome, _place(folder / chosen.name, quick), command)
+    for sentence in outcome.conclusion:
+        print(sentence)
     for table in outcome.tables:
         show_table(table)
     for text in outcome.notes:
+        print(text)
+    for text in heading.differs:
         print(text)
     if quick:
         print(f"This was the quick version: {chosen.quick}")
     print(f"Report: {report}")
     return outcome
-
-
-def _seeds(texts: Sequence[str]) -> list[int]:
-    for text in texts:
-        if not text.isdecimal():
-            raise ValueError(f"--seeds takes whole numbers, got {text!r}")
-    seeds = [int(text) for text in texts]
-    if len(set(seeds)) < len(seeds):
-        raise ValueError(f"seeds must differ, or one run would count as several, got {', '.join(texts)}")
-    return seeds
 
 
 def _place(folder: Path, quick: bool) -> Path:
@@ -95,25 +93,18 @@ def _changes(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
         key, equals, value = change.partition("=")
         if not (colon and equals):
             raise ValueError(f"--reduce takes ROW:FIELD=VALUE, such as CEConv-3:train_size=20000, got {pair!r}")
-        result.setdefault(label, {})[key] = _seeds(value.split(",")) if key == "seeds" else value
+        result.setdefault(label, {})[key] = seeds_of([value]) if key == "seeds" else value
     return result
 
 
 def _command(name: str, setting: "Setting", folder: Path) -> str:
     """The command that does it again."""
-    parts = ["equicolor", "reproduce", name]
-    if setting.quick:
-        parts.append("--quick")
-    if setting.seeds:
-        parts += ["--seeds", *map(str, setting.seeds)]
-    if setting.only:
-        parts += ["--rows", *setting.only]
-    if setting.reduce:
-        parts.append("--reduce")
-    for label, changes in setting.reduce.items():
-        for key, value in changes.items():
-            parts.append(f"{label}:{key}={','.join(map(str, value)) if isinstance(value, list) else value}")
-    if folder != Path("reproduced"):
-        root, here = folder.resolve(), Path.cwd()
-        parts += ["--folder", str(root.relative_to(here) if root.is_relative_to(here) else folder)]
-    return shlex.join(parts)
+    reduce = [
+        f"{label}:{key}={','.join(map(str, value)) if isinstance(value, list) else value}"
+        for label, changes in setting.reduce.items()
+        for key, value in changes.items()
+    ]
+    root, here = folder.resolve(), Path.cwd()
+    place = root.relative_to(here) if root.is_relative_to(here) else folder
+    options = {"quick": setting.quick, "seeds": setting.seeds, "rows": setting.only, "reduce": reduce}
+    return command_line("reproduce", name, **options, folder=None if folder == Path("reproduced") else place)

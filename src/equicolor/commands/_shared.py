@@ -1,16 +1,15 @@
-"""What the commands share: the images they are given, as files or as a data set, and what cannot be read of them."""
+"""What the commands share: data sets as their options name them, and what cannot be read."""
 
 import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from equicolor._tools.cells import printable
 from equicolor.commands import _console as console
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from equicolor.data import ImageSet
     from equicolor.models import Task
     from equicolor.trained import Opened
@@ -34,25 +33,33 @@ class DataSet:
 
     def load(self, opened: "Opened", task: "Task" = "classification") -> "ImageSet":
         """The images in the size that the network is shown. Errors speak of options of the command line."""
-        from equicolor.data import DataNotFoundError, load
+        from equicolor.data import AmbiguousLayoutError, DataNotFoundError, is_own, load, resolve
 
+        known, _ = resolve(self.name, self.root)
         plan = opened.preparation
         some = any(choice is not None for choice in (self.limit, self.class_, self.only))
+        fetch = partial(
+            load,
+            self.name,
+            self.root,
+            self.split,
+            self.shift,
+            seed=opened.seed_of(known),
+            image_size=None if plan is None else plan.side,
+            fit=None if plan is None else plan.fit,
+            download=self.download,
+            task=task,
+            in_memory=False if some else None,  # of a large set, only what is asked for is read
+        )
         try:
-            images = load(
-                self.name,
-                self.root,
-                self.split,
-                self.shift,
-                seed=opened.seed_of(self.name),
-                image_size=None if plan is None else plan.side,
-                fit=None if plan is None else plan.fit,
-                download=self.download,
-                task=task,
-                in_memory=False if some else None,  # of a large set, only what is asked for is read
-            )
+            try:
+                images = fetch()
+            except AmbiguousLayoutError:
+                if (layout := opened.layout_of(known)) is None:
+                    raise
+                images = fetch(layout=layout)  # folders that the user has said of in training what they are
         except DataNotFoundError as error:
-            hint = "" if self.download else " Or add --download to fetch it."
+            hint = "" if self.download or is_own(known) else " Or add --download to fetch it."
             raise DataNotFoundError(error.without_code() + hint) from error
         if self.class_ is not None:
             if self.class_ not in images.classes:
@@ -75,7 +82,7 @@ class BadFiles:
         self.quiet = quiet
 
     def __call__(self, name: str, problem: str) -> None:
-        self.messages.append(f"{name}: {problem}")
+        self.messages.append(printable(f"{name}: {problem}"))
         if not self.quiet:
             print(self.messages[-1], file=sys.stderr)
 
@@ -86,21 +93,6 @@ class BadFiles:
             raise ValueError(f"none of the images could be read ({bad:,} failed)" if bad else "there are no images")
         if bad:
             print(f"{bad:,} of {good + bad:,} could not be read", file=sys.stderr)
-
-
-def image_batches(
-    files: Sequence[str], data: DataSet | None, opened: "Opened", batch_size: int, bad: BadFiles
-) -> "Iterator[tuple[list[str], Tensor]]":
-    """The images that a command was given in batches, each with its name, in the size that the network is shown."""
-    from equicolor.models import Preparation
-    from equicolor.trained import file_batches, find_images, set_batches
-
-    if bool(files) == (data is not None):
-        raise ValueError("give either images (files, folders, globs) or a data set, --data digits")
-    if data is not None:
-        return set_batches(data.load(opened), batch_size)
-    plan = opened.preparation or Preparation(opened.model.image_size)
-    return file_batches(find_images(files, bad), plan.side, batch_size, bad, plan.fit)
 
 
 def say_what_is_unknown(opened: "Opened") -> None:

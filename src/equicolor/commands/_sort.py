@@ -1,19 +1,19 @@
 """``equicolor sort``."""
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from equicolor._tools.files import complete_file, write_csv
+from equicolor._tools.files import write_csv, write_picture
 from equicolor._tools.tables import Table, show_table
 from equicolor.commands import _console as console
+from equicolor.commands._chosen import chosen_images
 from equicolor.commands._registry import register_command
-from equicolor.commands._shared import BadFiles, DataSet, image_batches
+from equicolor.commands._shared import BadFiles, DataSet
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from equicolor.trained import HuePositions, Opened
+    from equicolor.trained import HuePositions
 
 
 @register_command(place=40)
@@ -65,27 +65,24 @@ def sort(
         equicolor sort runs/digits --data digits --shift hue:uniform --limit 200
         equicolor sort runs/digits --data digits --class 3 --shift hue:uniform --out threes.png
     """
-    import torch
-
     from equicolor._tools.pictures import contact_sheet
-    from equicolor.trained import hue_factor, hue_positions, open_model
+    from equicolor.trained import hue_factor, hue_features, hue_positions, open_model
 
     opened = open_model(model, device, image_size)
     hues = hue_factor(opened.group)
     bad = BadFiles()
     chosen = DataSet(data, root, split, shift, limit, download, class_) if data else None
-    batches = image_batches(images, chosen, opened, batch_size, bad)
-    names, pictures, features = _gathered(opened, batches, feature, substeps)
+    given = chosen_images(images, chosen, opened, bad)
+    start = time.monotonic()
+    with console.progress("looking at images", len(given)) as advance:
+        batches = console.counted(given.batches(batch_size), advance)
+        names, pictures, features = hue_features(opened, batches, feature, substeps)
+    took = time.monotonic() - start
     bad.report(len(names))
-    positions = hue_positions(torch.cat(features), reference, substeps=substeps)
+    positions = hue_positions(features, reference, substeps=substeps)
     order = positions.order.tolist()
-    coloured = [index for index in order if not positions.degrees[index].isnan()]
-    sections = [
-        (f"{hues.amount(k):g}{hues.unit}", [i for i in coloured if positions.band[i] == k]) for k in hues.offsets
-    ]
-    sections.append(("no hue", [i for i in order if positions.degrees[i].isnan()]))
-    with complete_file(out) as file:
-        contact_sheet(torch.cat(pictures), sections).save(file, format="png")
+    sections = positions.sections(hues)
+    write_picture(out, contact_sheet(pictures, sections))
     table = [
         (place, names[i], int(positions.band[i]), f"{positions.degrees[i]:.2f}", f"{positions.alignment[i]:.4f}")
         for place, i in enumerate(order)
@@ -97,28 +94,6 @@ def sort(
         if members or heading != "no hue"
     ]
     show_table(Table(f"{len(names):,} images by hue", ("band", "images", "mean alignment"), rows, left=()))
-    console.note(f"Contact sheet: {out}\nOrder: {written}")
+    speed = console.per_second(len(names), took)
+    console.note(f"{len(names):,} images sorted ({speed}). Contact sheet: {out}\nOrder: {written}")
     return positions
-
-
-def _gathered(
-    opened: "Opened", batches: "Iterable[tuple[list[str], Tensor]]", feature: str, substeps: int
-) -> "tuple[list[str], list[Tensor], list[Tensor]]":
-    """The names, the pictures as uint8 and the features of all images, in batches."""
-    import torch
-
-    from equicolor.trained import fine_features, layer_features, penultimate_map, prepared
-
-    names, pictures, features = list[str](), list["Tensor"](), list["Tensor"]()
-    layer = ""
-    assert opened.group is not None
-    for some, loaded in batches:
-        batch = prepared(opened.model, loaded)
-        there = batch.to(opened.device)
-        layer = layer or penultimate_map(opened.model, there[:1], opened.group)
-        feature_map = layer_features(opened.model, layer)
-        pooled = (lambda x, f=feature_map: f(x).mean((2, 3))) if feature == "mean" else feature_map
-        names += some
-        pictures.append(batch if batch.dtype == torch.uint8 else (255 * batch).round().to(torch.uint8))
-        features.append(fine_features(pooled, there, opened.group, substeps).cpu())
-    return names, pictures, features

@@ -17,7 +17,9 @@ from torch.nn.modules.batchnorm import _NormBase
 
 from equicolor.convert import _dry_run as dry_run
 from equicolor.convert._dry_run import CONVOLUTIONS, OUTPUT, DryRunError, Trace
-from equicolor.convert._layers import MIXING
+from equicolor.convert._layers import MIXING, added_parameters
+from equicolor.measure import evaluating
+from equicolor.models import Kit
 
 Rule: TypeAlias = Callable[[int], int]
 
@@ -25,9 +27,11 @@ _PER_CHANNEL = (_NormBase, nn.GroupNorm, nn.LayerNorm, nn.PReLU)
 #: How far √n may miss the number of parameters, how close a search for a better divisor must
 #: come to stop, and how many it tries.
 _TOLERANCE, _CLOSE, _STEPS = 0.05, 0.01, 8
+#: Of most filters.
+_AREA = 9
 
 
-def narrow_to_match(model: nn.Module, images: Tensor, pool_before: str, trace: Trace, order: int) -> None:
+def narrow_to_match(model: nn.Module, images: Tensor, pool_before: str, trace: Trace, kit: Kit) -> None:
     """Narrows ``model`` in place, so that its group counterpart has about as many parameters as ``model`` had.
 
     ``trace`` is that of ``model`` with the pool in place.
@@ -44,10 +48,13 @@ def narrow_to_match(model: nn.Module, images: Tensor, pool_before: str, trace: T
     def parameters(divisor: float) -> int:
         candidate = copy.deepcopy(skeleton)
         _narrow(candidate, blank, pool_before, trace, divisor)
-        repeated = sum(candidate.get_parameter(f"{path}.weight").numel() for path in grouped)
-        return sum(parameter.numel() for parameter in candidate.parameters()) + (order - 1) * repeated
+        added = sum(
+            added_parameters(candidate.get_parameter(f"{path}.weight"), kit, first=place == 0)
+            for place, path in enumerate(grouped)
+        )
+        return sum(parameter.numel() for parameter in candidate.parameters()) + added
 
-    best = divisor = math.sqrt(order)
+    best = divisor = kit.narrowing(_AREA)
     least = excess = parameters(divisor) / target
     close = _TOLERANCE
     for _ in range(_STEPS):
@@ -84,18 +91,16 @@ def _narrow(model: nn.Module, images: Tensor, pool_before: str, trace: Trace, di
 
     for path, module in model.named_modules():
         if not isinstance(module, (*MIXING, *_PER_CHANNEL)) and path not in fixed:
-            _cut_loose(module, widths, rule)
-    modes = {module: module.training for module in model.modules()}
+            # Parameters of no layer, such as a layer scale: each axis as long as some layer is wide is cut with it.
+            _slice(module, lambda size: rule(size) if size in widths else size)
     try:
-        narrow = dry_run.run(model.eval(), images, pool_before, before_call=cut)
+        with evaluating(model):
+            narrow = dry_run.run(model, images, pool_before, before_call=cut)
     except DryRunError as failure:
         raise ValueError(
             f"width='matched' cannot narrow this network by {divisor:.3g}, {failure}. It may have a number of channels "
             "written into its code: use width='same', or narrow the network by its own arguments and convert that"
         ) from failure
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
     before, after = ([tuple(output.shape) for output in each.outputs] for each in (trace, narrow))
     if before != after:
         raise ValueError(f"width='matched' would change the shape of the network's results from {before} to {after}")
@@ -170,11 +175,6 @@ def _resize(module: nn.Module, arriving: int, rule: Rule) -> None:
             module.num_groups = arriving
         setattr(module, name, size)
         _slice(module, lambda _: arriving)
-
-
-def _cut_loose(module: nn.Module, widths: set[int], rule: Rule) -> None:
-    """Parameters of no layer, such as a layer scale: each axis as long as some layer is wide is cut with it."""
-    _slice(module, lambda size: rule(size) if size in widths else size)
 
 
 def _renew(module: nn.Linear | nn.Conv2d | nn.ConvTranspose2d, shape: tuple[int, ...]) -> None:

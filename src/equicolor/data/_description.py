@@ -1,23 +1,28 @@
 """What there is to say about a data set: how it is read, cut into splits, and found."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from torch import Tensor
 
 from equicolor._tools.images import Decoding, Fit
+from equicolor._tools.renamed import renamed
+from equicolor.data._column import Column
 from equicolor.data._download import Remote
 from equicolor.data._sources import Source
+
+#: What the folders of a user are: ``split/class/image``, or ``class/image``.
+Layout: TypeAlias = Literal["splits", "classes"]
 
 
 @dataclass(frozen=True)
 class Split:
-    """How a split is cut from a release: a part of it, of which some rows, of which a share, under a shift.
+    """A split of a data set: a part of its release, some rows of that, a share of these, under a shift.
 
     Args:
-        part: of the original release.
+        part: the part of the original release that it is in.
         size: how many images the split has, by the paper or the authors of the set.
         only: column → the values that a row may have there.
         share: (start, stop, of): the rows of a seeded permutation from start/of to stop/of.
@@ -35,9 +40,16 @@ class Split:
 
 @dataclass(frozen=True)
 class Hub:
-    """Where the Hugging Face hub has the set, in which columns, and what it calls our splits: the same by default.
+    """Where a data set is on the Hugging Face hub.
 
     ``selects``: the hub's splits are ours already, rows need not be selected by columns.
+
+    Args:
+        path: the name of the set there.
+        image: the column of images.
+        label: the column of labels.
+        splits: our splits to those of the hub; by default they have the same names.
+        selects: whether the hub's splits are ours already, so that rows need not be selected by columns.
     """
 
     path: str
@@ -49,7 +61,7 @@ class Hub:
 
 @dataclass(frozen=True)
 class Request:
-    """What a reader is asked for.
+    """What the reader of a data set is asked for.
 
     Args:
         folder: where the files are.
@@ -70,35 +82,72 @@ class Request:
 
 @dataclass(frozen=True)
 class Raw:
-    """What a reader gives: images, labels ``(N,)`` int64, class names, and further columns to select rows by."""
+    """What the reader of a data set returns.
+
+    Args:
+        source: the images.
+        labels: ``(N,)`` int64.
+        classes: their names.
+        columns: further numbers of each image, to select rows by.
+        masks: for segmentation.
+        domains: where each image is from (a lab, a camera, a stain), by which results are told apart.
+        clusters: which images belong together (a slide, a patient): no random split cuts one, and intervals are over
+            these.
+    """
 
     source: Source
     labels: Tensor
     classes: tuple[str, ...]
     columns: dict[str, Tensor] = field(default_factory=dict)
     masks: Source | None = None
+    domains: Column | None = None
+    clusters: Column | None = None
 
 
+@dataclass(frozen=True)
+class Found:
+    """What a look at a user's own files found; no image is decoded.
+
+    Args:
+        splits: those there are, ``"all"`` of them together among them.
+        reader: reads them.
+        sizes: (width, height) of a sample of the images.
+        layout: how the files were read, in words.
+        cut: who made the splits: they are ``"given"`` by the files, or a ``"random"`` cut by the seed.
+        notes: what a user should know before the numbers come.
+    """
+
+    splits: Mapping[str, Split]
+    reader: Callable[[Request], Raw]
+    sizes: Callable[[], Sequence[tuple[int, int]]]
+    layout: str
+    cut: Literal["given", "random"]
+    notes: tuple[str, ...] = ()
+
+
+@renamed(grey="gray")
 @dataclass(frozen=True)
 class Description:
     """A data set: how it is read, cut and found.
 
     Args:
-        name: by which :func:`load` knows it.
+        name: the name by which :func:`load` knows it.
         title: what it is, in a line.
         reader: reads its original format.
         splits: by name.
         image_size: height and width, where nothing else is asked for.
-        folder: of its files, below the root of all data; sets that share one share what they draw for an image, too.
+        folder: the folder of its files, below the root of all data; sets that share one share what they draw for an
+            image, too.
         signs: globs below that, of which any that matches says that the set is there. Without, it needs no files.
         layout: which files belong there, in words.
         classes: for tables that do not name them.
-        grey: whether the images are.
+        gray: whether the images have no colour.
         fit: how images of other shapes are fitted into the square.
-        segmentation_size: of images and masks, where there are masks.
+        segmentation_size: height and width of images and masks, where there are masks.
         original: a file below the folder that takes the place of what is embedded.
         hub: where the Hugging Face hub has it.
         remotes: where its authors publish it.
+        look: finds out what files of the user's own are, at the root given, instead of all of the above.
     """
 
     name: str
@@ -110,14 +159,15 @@ class Description:
     signs: tuple[str, ...] = ()
     layout: str = ""
     classes: tuple[str, ...] = ()
-    grey: bool = False
+    gray: bool = False
     fit: Fit = "crop"
     segmentation_size: int | None = None
     original: str = ""
     hub: Hub | None = None
     remotes: tuple[Remote, ...] = ()
+    look: Callable[[Path, Layout | None], Found] | None = None
 
     @property
     def source(self) -> Literal["embedded", "files"]:
-        """Whether the set needs files at all."""
-        return "files" if self.signs or self.name == "folder" else "embedded"
+        """Whether the set is embedded, or needs files."""
+        return "files" if self.signs or self.look else "embedded"

@@ -1,16 +1,12 @@
 """Files fetched from where they are published: checked, resumed, and safe when two processes start at once."""
 
-import hashlib
 import tarfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from equicolor._tools.files import put_in_place
+from equicolor._tools.files import digest, put_in_place
 from equicolor.data._errors import DataNotFoundError
 
 _BLOCK = 1 << 20
@@ -19,7 +15,13 @@ _TIMEOUT = 30.0
 
 @dataclass(frozen=True)
 class Remote:
-    """A published file: its address, its published MD5 sum, and for an archive the folder it unpacks to."""
+    """A file that the authors of a data set publish.
+
+    Args:
+        url: its address.
+        md5: its published MD5 sum.
+        unpacks_to: for an archive, the folder it unpacks to.
+    """
 
     url: str
     md5: str
@@ -27,6 +29,7 @@ class Remote:
 
     @property
     def name(self) -> str:
+        """The name of the file."""
         return self.url.rpartition("/")[2]
 
 
@@ -40,7 +43,7 @@ def fetch(remote: Remote, folder: Path, progress: bool = True) -> Path:
     target = folder / (remote.unpacks_to or remote.name)
     if target.exists():
         return target
-    from filelock import FileLock  # a dependency of torch
+    from filelock import FileLock
 
     with FileLock(folder / f".{remote.name}.lock"):
         if target.exists():  # another process was faster
@@ -57,16 +60,18 @@ def _download(remote: Remote, target: Path, progress: bool) -> None:
     partial = target.with_name(f"{target.name}.part")
     resumed = partial.exists() and partial.stat().st_size > 0
     _transfer(remote.url, partial, progress)
-    if _md5(partial) != remote.md5 and resumed:  # what was there was not the beginning of this file
+    if digest(partial, "md5") != remote.md5 and resumed:  # what was there was not the beginning of this file
         partial.unlink()
         _transfer(remote.url, partial, progress)
-    if (found := _md5(partial)) != remote.md5:
+    if (found := digest(partial, "md5")) != remote.md5:
         partial.unlink()
         raise ValueError(f"{remote.url} has the MD5 sum {found}, expected {remote.md5}: the download was thrown away")
     put_in_place(partial, target)
 
 
 def _transfer(url: str, partial: Path, progress: bool) -> None:
+    from tqdm import tqdm  # type: ignore[import-untyped]
+
     have = partial.stat().st_size if partial.exists() else 0
     request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
     try:
@@ -74,13 +79,14 @@ def _transfer(url: str, partial: Path, progress: bool) -> None:
             continues = response.status == 206
             announced = response.headers.get("Content-Length")
             total = int(announced) + (have if continues else 0) if announced else None
+            sizes = {"total": total, "initial": have if continues else 0, "unit": "B", "unit_scale": True}
             with (
-                _bar(partial.stem, total, have if continues else 0, progress) as advance,
+                tqdm(desc=partial.stem, **sizes, unit_divisor=1024, disable=not progress) as bar,
                 partial.open("ab" if continues else "wb") as file,
             ):
                 while block := response.read(_BLOCK):
                     file.write(block)
-                    advance(len(block))
+                    bar.update(len(block))
     except urllib.error.HTTPError as error:
         if error.code == 416 and have:  # nothing is left to send: whether it is complete, the sum will tell
             return
@@ -91,36 +97,6 @@ def _transfer(url: str, partial: Path, progress: bool) -> None:
         raise DataNotFoundError(
             f"the connection to {url} broke after {partial.stat().st_size:,} of {total:,} bytes: call again to go on"
         )
-
-
-def _bar(name: str, total: int | None, initial: int, show: bool) -> AbstractContextManager[Callable[[int], Any]]:
-    try:
-        from tqdm import tqdm  # type: ignore[import-untyped]
-    except ModuleNotFoundError:
-        show = False
-    if not show:
-        return nullcontext(lambda _: None)
-    bar = tqdm(desc=name, total=total, initial=initial, unit="B", unit_scale=True, unit_divisor=1024)
-    return _Advancing(bar)
-
-
-class _Advancing(AbstractContextManager[Callable[[int], Any]]):
-    def __init__(self, bar: Any) -> None:
-        self._bar = bar
-
-    def __enter__(self) -> Callable[[int], Any]:
-        return self._bar.update  # type: ignore[no-any-return]
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-
-def _md5(path: Path) -> str:
-    digest = hashlib.md5(usedforsecurity=False)
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _unpack(archive: Path, target: Path) -> None:

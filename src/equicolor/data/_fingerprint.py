@@ -1,14 +1,16 @@
 """Which images a set consists of, in a few lines that can be kept and compared, found without reading their pixels."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from equicolor._tools.words import named
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What tells a set of images from another. Made by :meth:`equicolor.data.ImageSet.fingerprint`.
+    """What tells a set of images from another; made by :meth:`equicolor.data.ImageSet.fingerprint`.
 
     It depends neither on where the files are nor on whether images are held in memory.
 
@@ -31,16 +33,22 @@ class Fingerprint:
 
     @property
     def digest(self) -> str:
-        """One for all of it."""
+        """One digest of all fields."""
         return sha256(str(value).encode() for value in asdict(self).values())
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """All fields, as JSON takes them."""
         return asdict(self) | {"classes": list(self.classes)}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Fingerprint":
-        """The fingerprint that :meth:`to_dict` gave.
+        """Makes a fingerprint from what :meth:`to_dict` gave.
+
+        Args:
+            values: the fields by name.
+
+        Returns:
+            The fingerprint.
 
         Raises:
             ValueError: there is something else in it.
@@ -51,11 +59,18 @@ class Fingerprint:
             raise ValueError(f"expected the fingerprint of a set of images: {error}") from None
 
     def changes(self, now: "Fingerprint") -> str:
-        """What has changed between this one and another, for a person to act on; nothing where nothing has.
+        """Says what has changed between this fingerprint and another, for a person to act on.
 
-        >>> before = Fingerprint(20, ("cat", "dog"), 32, labels="a", names="b", contents="c")
-        >>> before.changes(Fingerprint(18, ("ape", "cat"), 32, labels="d", names="e", contents="f"))
-        "20 images before, 18 now; 2 classes before, 2 now, without 'dog' and with 'ape'"
+        Args:
+            now: the other one.
+
+        Returns:
+            A few words; empty where nothing has.
+
+        Example:
+            >>> before = Fingerprint(20, ("cat", "dog"), 32, labels="a", names="b", contents="c")
+            >>> before.changes(Fingerprint(18, ("ape", "cat"), 32, labels="d", names="e", contents="f"))
+            "20 images before, 18 now; 2 classes before, 2 now, without 'dog' and with 'ape'"
         """
         found = []
         if self.count != now.count:
@@ -69,22 +84,16 @@ class Fingerprint:
             kinds["sizes or contents"] = self.contents == now.contents
             same = [kind for kind, equal in kinds.items() if equal]
             other = [kind for kind, equal in kinds.items() if not equal]
-            found.append(f"as many images and the same {listed(['classes', *same])}, but other {listed(other)}")
+            found.append(f"as many images and the same {named(['classes', *same])}, but other {named(other)}")
         return "; ".join(found)
 
     def _renamed(self, now: "Fingerprint") -> str:
         both = set(self.classes) & set(now.classes)
         gone, new = ([repr(name) for name in one.classes if name not in both] for one in (self, now))
-        parts = [f"{word} {listed(names)}" for word, names in (("without", gone), ("with", new)) if names]
+        parts = [f"{word} {named(names)}" for word, names in (("without", gone), ("with", new)) if names]
         return " and ".join(parts) or "in another order"
 
 
 def sha256(parts: Iterable[bytes]) -> str:
     """The digest of some parts, which does not run them together."""
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
-
-
-def listed(names: Sequence[str]) -> str:
-    """A list of words that stays short."""
-    shown = list(names) if len(names) <= 5 else [*names[:5], f"{len(names) - 5:,} more"]
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))

@@ -8,7 +8,7 @@ import torch
 from equicolor._tools.images import Decoding
 from equicolor._tools.optional import require
 from equicolor.data._description import Description, Hub, Raw
-from equicolor.data._errors import DataNotFoundError
+from equicolor.data._errors import DataNotFoundError, reading
 from equicolor.data._sources import Table
 
 
@@ -20,8 +20,9 @@ def parquet_files(folder: Path, hub_split: str) -> list[Path]:
 def from_parquet(description: Description, split: str, files: list[Path], how: Decoding, cache: Path | None) -> Raw:
     """A split from files on disk."""
     names = [str(path) for path in files]
-    table = _load("parquet", data_files={"data": names}, split="data", cache_dir=cache)
-    return _raw(description, split, table, how, names[0])
+    with reading(files[0] if len(files) == 1 else files[0].parent):
+        table = _load("parquet", data_files={"data": names}, split="data", cache_dir=cache)
+        return _raw(description, split, table, how, names[0])
 
 
 def from_hub(description: Description, split: str, how: Decoding, cache: Path | None) -> Raw:
@@ -61,6 +62,10 @@ def _raw(description: Description, split: str, table: Any, how: Decoding, title:
     labels = torch.as_tensor(numbers[hub.label][:]).long()
     known = getattr(table.features[hub.label], "names", None) or description.classes
     classes = tuple(known) or tuple(map(str, range(int(labels.max()) + 1)))
+    if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < len(classes):
+        raise ValueError(
+            f"{title} has labels from {int(labels.min())} to {int(labels.max())} for {len(classes)} classes"
+        )
     return Raw(
         Table(table, hub.image, how, title),
         labels,

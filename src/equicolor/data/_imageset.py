@@ -10,42 +10,59 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from equicolor._tools.images import CorruptImageError, Fit
-from equicolor.data._fingerprint import Fingerprint, listed, sha256
+from equicolor._tools.renamed import renamed
+from equicolor._tools.words import named
+from equicolor.data._column import Column
+from equicolor.data._fingerprint import Fingerprint, sha256
 from equicolor.data._random import permutation
+from equicolor.data._shards import Shards
 from equicolor.data._sources import Encoded, Held, Source, hold, numbers, spread
+from equicolor.data._stream import stream_order
 from equicolor.data.shift import Shift
 from equicolor.models import Task
 
 
 class Batch(NamedTuple):
-    """RGB images in [0, 1], ``(B, 3, S, S)`` float32; labels ``(B,)`` int64, or masks ``(B, S, S)`` int64.
+    """A batch of images and their labels, or masks.
 
     Images are uint8 in [0, 255] if their set was loaded with ``as_bytes=True``.
+
+    Attributes:
+        images: RGB in [0, 1], ``(B, 3, S, S)`` float32; uint8 in [0, 255] if the set was loaded with ``as_bytes=True``.
+        targets: labels ``(B,)``, or masks ``(B, S, S)``; int64.
     """
 
     images: Tensor
     targets: Tensor
 
 
+@renamed(grey="gray")
 @dataclass(frozen=True, eq=False, repr=False)
 class ImageSet(Dataset[Batch]):
-    """Images and their labels, under a colour shift or none. Made by :func:`equicolor.data.load`.
+    """Images and their labels, under a colour shift or none; made by :func:`equicolor.data.load`.
 
     ``len`` is the number of images. Indexing with an integer gives one sample, with a slice or a list a :class:`Batch`;
     a ``DataLoader`` fetches whole batches too (``loader`` makes one).
 
     Attributes:
-        name: of the data set, and ``split``: of it.
+        name: the name of the data set.
+        split: the name of its split.
+        source: where images are read from.
+        rows: where in ``source`` each image is, ``(N,)``.
+        original_rows: where in the original files each image is, ``(N,)``.
         labels: the class of each image, ``(N,)`` int64.
         classes: their names, in the order of the labels.
-        task: ``"classification"``: targets are labels; ``"segmentation"``: targets are masks of foreground, 0 or 1.
-        grey: the images have no colour of their own.
+        task: ``"classification"``, targets are labels; or ``"segmentation"``, targets are masks of foreground, 0 or 1.
+        gray: whether the images have no colour of their own.
         fit: how those of other shapes were fitted into the square.
         shift: the colour shift applied to every batch.
         seed: what its draws depend on, beside the image's row in the original files.
-        as_bytes: batches hold images as they are stored, uint8.
-        rows: where in ``source`` each image is, ``(N,)``.
-        original_rows: where in the original files each image is, ``(N,)``.
+        as_bytes: whether batches hold images as they are stored, uint8.
+        draws: the original files whose rows the draws are numbered by.
+        masks: where masks are read from, for segmentation.
+        origin: where images and masks were decoded from, if they were.
+        domains: where each image is from (a lab, a camera, a stain), where that is known.
+        clusters: which images belong together (a slide, a patient), where that is known.
     """
 
     name: str
@@ -56,7 +73,7 @@ class ImageSet(Dataset[Batch]):
     labels: Tensor
     classes: tuple[str, ...]
     task: Task = "classification"
-    grey: bool = False
+    gray: bool = False
     fit: Fit = "crop"
     shift: Shift | None = None
     seed: int = 0
@@ -64,6 +81,8 @@ class ImageSet(Dataset[Batch]):
     draws: str = ""  # the original files whose rows the draws are numbered by
     masks: Source | None = None
     origin: tuple[Encoded, ...] = ()  # where images and masks were decoded from, if they were
+    domains: Column | None = None
+    clusters: Column | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -76,6 +95,7 @@ class ImageSet(Dataset[Batch]):
 
     @property
     def num_classes(self) -> int:
+        """The number of classes."""
         return len(self.classes)
 
     @property
@@ -90,7 +110,7 @@ class ImageSet(Dataset[Batch]):
 
     @property
     def images(self) -> Tensor:
-        """All images as they are before any shift, uint8 ``(N, 3, S, S)``. Sets that stream have no such tensor."""
+        """All images as they are before any shift, uint8 ``(N, 3, S, S)``; sets that stream have no such tensor."""
         if not isinstance(self.source, Held):
             raise AttributeError(
                 f"{self.name} streams: its {len(self):,} images are not in memory. Iterate over batches or a loader, "
@@ -102,16 +122,16 @@ class ImageSet(Dataset[Batch]):
 
     @property
     def skipped_files(self) -> list[str]:
-        """What could not be read so far and was left out (with ``on_error="skip"``), by workers too."""
-        return [source.name(row) for source in self.origin for row in source.unreadable_rows()]
+        """The files that could not be read so far and were left out (with ``on_error="skip"``), by workers too."""
+        return [source.name(row) for source in self.origin for row in source.unreadable.nonzero().flatten().tolist()]
 
     @property
     def skipped(self) -> int:
-        """How many images those are."""
+        """The number of images that were left out."""
         return sum(int(source.unreadable.sum()) for source in self.origin)
 
     def fingerprint(self) -> Fingerprint:
-        """Which images these are, to be kept and compared: counts, classes and digests of names, sizes and labels.
+        """Makes a fingerprint of the images: counts, classes and digests of names, sizes and labels.
 
         Files are not read, only asked for their sizes; of sets that are no image files, a few images are.
         """
@@ -145,7 +165,17 @@ class ImageSet(Dataset[Batch]):
         return [Batch(image, target) for image, target in zip(*batch, strict=True)]
 
     def fetch(self, indices: Sequence[int] | Tensor) -> Batch:
-        """Many samples at once, in the order asked for; those that cannot be read are left out, if so asked."""
+        """Reads many samples at once.
+
+        Args:
+            indices: which samples, in the order wanted.
+
+        Returns:
+            The batch; images that cannot be read are left out, if the set was loaded so.
+
+        Raises:
+            CorruptImageError: an image, or with ``on_error="skip"`` none of them, can be read.
+        """
         wanted = self._places(indices)
         images, kept = self.source.read(self.rows[wanted])
         if len(wanted) and not len(kept):
@@ -155,7 +185,7 @@ class ImageSet(Dataset[Batch]):
         wanted = wanted[kept]
         images = images.expand(-1, 3, -1, -1) if self.as_bytes else images.float().div_(255).expand(-1, 3, -1, -1)
         if self.shift is not None:
-            images = self.shift.apply(images, self.original_rows[wanted], self.seed, self.draws, self.grey)
+            images = self.shift.apply(images, self.original_rows[wanted], self.seed, self.draws, self.gray)
         if self.masks is None:
             return Batch(images, self.labels[wanted])
         masks, readable = self.masks.read(self.rows[wanted])
@@ -164,25 +194,68 @@ class ImageSet(Dataset[Batch]):
     def batches(
         self, batch_size: int, shuffle: bool = False, seed: int = 0, epoch: int = 0, drop_last: bool = False
     ) -> Iterator[Batch]:
-        """All samples in batches, without workers. A shuffled order is a function of ``seed`` and ``epoch``."""
+        """Goes through all samples in batches, without workers.
+
+        Args:
+            batch_size: samples of a batch.
+            shuffle: whether in a shuffled order, which is a function of ``seed`` and ``epoch``.
+            seed: what the order depends on.
+            epoch: what the order depends on, too.
+            drop_last: leave out the last batch where it is smaller.
+
+        Returns:
+            The batches, one after the other.
+
+        Raises:
+            ValueError: ``batch_size`` is not positive.
+        """
         if batch_size < 1:
             raise ValueError(f"batch_size must be positive, got {batch_size}")
-        order = permutation(len(self), seed, f"epoch {epoch}") if shuffle else torch.arange(len(self))
+        order = self.order(batch_size, seed, epoch) if shuffle else torch.arange(len(self))
         for start in range(0, len(order), batch_size):
             indices = order[start : start + batch_size]
             if len(indices) == batch_size or not drop_last:
                 yield self.fetch(indices)
 
+    def order(self, batch_size: int, seed: int, epoch: int) -> Tensor:
+        """A shuffled order of all samples, from which batches are cut: a function of ``seed`` and ``epoch`` alone.
+
+        Shards, of which a part is read at a time, have one that reads few parts at a time.
+
+        Args:
+            batch_size: samples of a batch.
+            seed: what the order depends on.
+            epoch: what the order depends on, too.
+
+        Returns:
+            The indices, ``(N,)``.
+        """
+        if isinstance(self.source, Shards):
+            return stream_order(self.source.group_of(self.rows), batch_size, seed, epoch)
+        return permutation(len(self), seed, f"epoch {epoch}")
+
     def loader(self, batch_size: int, **arguments: Any) -> "DataLoader[Batch]":
-        """A ``DataLoader`` of batches; ``arguments`` are its own (``shuffle``, ``num_workers``, ``pin_memory`` …)."""
+        """Makes a ``DataLoader`` that fetches whole batches.
+
+        Args:
+            batch_size: samples of a batch.
+            **arguments: others of ``DataLoader``: ``shuffle``, ``num_workers``, ``pin_memory`` …
+
+        Returns:
+            The loader.
+        """
         return DataLoader(WholeBatches(self), batch_size, collate_fn=collate, **arguments)
 
     # ---------------------------------------------------------------------------------------------- derived sets
 
     def with_classes(self, classes: Sequence[str]) -> "ImageSet":
-        """The same images, their classes numbered as in ``classes``: matched by name, never by position.
+        """The same images, with their classes numbered as in a given list; matched by name, never by position.
 
-        The set may have fewer of them, in any order.
+        Args:
+            classes: the names, in their order; the set may have fewer of them.
+
+        Returns:
+            The set.
 
         Raises:
             ValueError: there are images of other classes, which are named; or two of one name.
@@ -198,22 +271,47 @@ class ImageSet(Dataset[Batch]):
         strangers = [repr(name) for name in there if name not in names]
         if strangers:
             raise ValueError(
-                f"{self.name} {self.split} has images of {listed(strangers)}, which is none of the {len(names):,} "
-                f"classes expected: {listed([repr(name) for name in names])}. Rename or leave out what is another class"
+                f"{self.name} {self.split} has images of {named(strangers)}, which is none of the {len(names):,} "
+                f"classes expected: {named([repr(name) for name in names])}. Rename or leave out what is another class"
             )
         numbers = torch.tensor([names.index(name) if name in names else -1 for name in self.classes], dtype=torch.long)
         return replace(self, labels=numbers[self.labels], classes=names)
 
     def with_shift(self, shift: str | Shift | None) -> "ImageSet":
-        """The same images under another shift (or none), for evaluation curves. Pixels are shared, not copied."""
+        """The same images under another shift, or none; pixels are shared, not copied.
+
+        Args:
+            shift: the shift, or its name.
+
+        Returns:
+            The set.
+        """
         return replace(self, shift=None if shift is None else Shift.parse(shift), as_bytes=False)
 
     def subset(self, indices: Sequence[int] | Tensor) -> "ImageSet":
-        """These samples alone, each with the colours it has here."""
+        """Some of the samples, each with the colours it has here.
+
+        Args:
+            indices: which samples.
+
+        Returns:
+            The set.
+        """
         return self._select(self._places(indices))
 
     def sample(self, count: int, seed: int = 0) -> "ImageSet":
-        """``count`` samples drawn without replacement. A smaller sample of the same seed is part of a larger one."""
+        """Draws samples without replacement; a smaller sample of the same seed is part of a larger one.
+
+        Args:
+            count: how many.
+            seed: what the draw depends on.
+
+        Returns:
+            The set.
+
+        Raises:
+            ValueError: there are not so many.
+        """
         if not 0 <= count <= len(self):
             raise ValueError(f"{self.name} {self.split} has {len(self):,} images, cannot sample {count:,}")
         return self.subset(permutation(len(self), seed, "sample")[:count])
@@ -245,18 +343,31 @@ class ImageSet(Dataset[Batch]):
             rows=self.rows[indices],
             original_rows=self.original_rows[indices],
             labels=self.labels[indices],
+            domains=None if self.domains is None else self.domains[indices],
+            clusters=None if self.clusters is None else self.clusters[indices],
         )
 
 
 def collate(samples: Sequence[Batch] | Batch) -> Batch:
-    """Samples stacked to a batch, for a ``DataLoader``; what is a batch already stays as it is."""
+    """Stacks samples to a batch, for a ``DataLoader``.
+
+    Args:
+        samples: the samples; a batch stays as it is.
+
+    Returns:
+        The batch.
+    """
     if isinstance(samples, Batch):
         return samples
     return Batch(*(torch.stack(part) for part in zip(*samples, strict=True)))
 
 
 class WholeBatches(Dataset[Batch]):
-    """An image set whose batches are fetched at once and need no collating."""
+    """An image set whose batches are fetched at once and need no collating.
+
+    Args:
+        images: the image set.
+    """
 
     def __init__(self, images: ImageSet) -> None:
         self.images = images

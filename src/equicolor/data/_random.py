@@ -27,7 +27,18 @@ def hashed(counters: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def key(seed: int, purpose: str) -> np.uint64:
-    """One 64-bit key for a seed and what is drawn with it, so that different draws do not share their randomness."""
+    """One 64-bit key for a seed and what is drawn with it, so that different draws do not share their randomness.
+
+    Args:
+        seed: the seed.
+        purpose: what is drawn.
+
+    Returns:
+        The key.
+
+    Raises:
+        ValueError: the seed is negative.
+    """
     if seed < 0:
         raise ValueError(f"a seed is a whole number from 0 on, got {seed}")
     words = np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
@@ -50,10 +61,21 @@ def uniform(indices: Tensor, seed: int, purpose: str) -> Tensor:
 
 
 def permutation(count: int, seed: int, purpose: str = "split") -> Tensor:
-    """A permutation of 0 … count-1: the indices in the order of their hashes (ties, which are rare, by index).
+    """A random permutation of 0 … count-1.
 
-    >>> sorted(permutation(5, seed=1).tolist())
-    [0, 1, 2, 3, 4]
+    The indices stand in the order of their hashes (ties, which are rare, by index).
+
+    Args:
+        count: how many.
+        seed: what it depends on.
+        purpose: what it is for; permutations for different purposes have nothing in common.
+
+    Returns:
+        The permutation, ``(count,)``.
+
+    Example:
+        >>> sorted(permutation(5, seed=1).tolist())
+        [0, 1, 2, 3, 4]
     """
     with np.errstate(over="ignore"):
         bits = hashed(np.arange(count, dtype=np.uint64) * _STEP ^ key(seed, purpose))

@@ -9,21 +9,24 @@ DATASETS: dict[str, Description] = {}
 def register_data_set(description: Description) -> Description:
     """Makes a data set known to :func:`load`, and so to recipes and commands.
 
+    Args:
+        description: the set.
+
     Returns:
         The description, from which similar ones can be made by :func:`dataclasses.replace`.
 
     Raises:
+        TypeError: this is no :class:`Description`.
         ValueError: the name is taken.
 
-    Example::
-
-        def read(request: Request) -> Raw:
-            images, labels = my_files(request.folder, request.part)  # uint8 (N, 3, H, W), int64 (N,)
-            return Raw(Held(images), labels, ("cat", "dog"))
-
-        splits = {"train": Split("train"), "test": Split("test")}
-        register_data_set(Description("pets", "ours", read, splits, image_size=32, folder="pets", signs=("*.npy",)))
-        ec.data.load("pets", root="data", split="test")
+    Example:
+        >>> def read(request):
+        ...     images, labels = my_files(request.folder, request.part)  # uint8 (N, 3, H, W), int64 (N,)
+        ...     return Raw(Held(images), labels, ("cat", "dog"))
+        >>> splits = {"train": Split("train"), "test": Split("test")}  # doctest: +SKIP
+        >>> pets = Description("pets", "ours", read, splits, 32, folder="pets", signs=("*.npy",))  # doctest: +SKIP
+        >>> register_data_set(pets)  # doctest: +SKIP
+        >>> ec.data.load("pets", root="data", split="test")  # doctest: +SKIP
     """
     if not isinstance(description, Description):
         raise TypeError(f"register_data_set takes a Description, got {type(description).__name__}")

@@ -5,6 +5,7 @@ the positions in ``rows`` that could be read: all of them, unless unreadable ima
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,13 +18,21 @@ from torch import Tensor
 
 from equicolor._tools.images import CorruptImageError, Decoding, decode, resized
 from equicolor._tools.optional import require
+from equicolor._tools.progress import progress
+from equicolor.data._errors import reading
 
+#: Of the name of a file, with its folders: no system takes longer ones.
+_MOST_LETTERS = 4096
 #: Rows that a thread reads before the next takes over.
 _ROWS_AT_ONCE = 256
+#: Parquet files of more bytes than this are not held in memory.
+_LARGE = 2 << 30
+#: Threads that ask for the first images of a file wait for one to open it.
+_OPENING = threading.Lock()
 
 
 class Source(Protocol):
-    """Images by row number."""
+    """The protocol of what images are read from, by row number."""
 
     channels: int
     image_size: int
@@ -33,12 +42,23 @@ class Source(Protocol):
         ...
 
     def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """The images of ``rows``, and which positions of ``rows`` they are."""
+        """Reads images.
+
+        Args:
+            rows: which images.
+
+        Returns:
+            The images, uint8 ``(B, C, S, S)``, and their positions among ``rows``.
+        """
         ...
 
 
 class Held:
-    """Images held in memory as one uint8 tensor ``(N, C, S, S)``."""
+    """Images held in memory as one uint8 tensor ``(N, C, S, S)``.
+
+    Args:
+        images: the images.
+    """
 
     def __init__(self, images: Tensor) -> None:
         if images.dtype != torch.uint8 or images.dim() != 4 or images.shape[1] not in (1, 3):
@@ -52,6 +72,14 @@ class Held:
         return len(self.images)
 
     def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Takes images out of memory.
+
+        Args:
+            rows: which images.
+
+        Returns:
+            The images, and their positions among ``rows``.
+        """
         return self.images[rows], torch.arange(len(rows))
 
 
@@ -71,10 +99,6 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.unreadable)
 
-    def unreadable_rows(self) -> list[int]:
-        """The rows that were asked for and left out."""
-        return [int(row) for row in self.unreadable.nonzero().flatten()]
-
     def name(self, row: int) -> str:
         """What to call an image in an error."""
         raise NotImplementedError
@@ -92,13 +116,17 @@ class Encoded:
 
     def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         wanted = rows.tolist()
-        decoded = [self._attempt(data, row) for row, data in zip(wanted, self._data(wanted), strict=True)]
+        decoded = self._decoded(self._data(wanted), wanted)
         kept = [position for position, image in enumerate(decoded) if image is not None]
         if not kept:
             size = self.image_size
             return torch.empty(0, self.channels, size, size, dtype=torch.uint8), torch.empty(0, dtype=torch.long)
         stacked = torch.from_numpy(np.stack([image for image in decoded if image is not None]))
         return stacked.permute(0, 3, 1, 2).contiguous(), torch.tensor(kept)
+
+    def _decoded(self, data: Sequence[bytes | Path], rows: list[int]) -> list[NDArray[np.uint8] | None]:
+        """The images of ``rows``, None for those that cannot be read and are to be left out."""
+        return [self._attempt(each, row) for each, row in zip(data, rows, strict=True)]
 
     def _attempt(self, data: bytes | Path, row: int) -> NDArray[np.uint8] | None:
         try:
@@ -115,16 +143,31 @@ class Encoded:
 
 
 class Files(Encoded):
-    """Image files below a folder."""
+    """Image files below a folder.
+
+    Args:
+        folder: the folder.
+        names: the paths of the files below it.
+        how: how they are decoded.
+    """
 
     def __init__(self, folder: Path, names: Sequence[str], how: Decoding) -> None:
         super().__init__(len(names), how)
         self.folder = folder
+        if (longest := max(map(len, names), default=0)) > _MOST_LETTERS:  # the room for one is that for all
+            raise ValueError(f"a file in {folder} is listed by a name of {longest:,} letters: the list is damaged")
         # One block of bytes instead of a million Python strings, whose reference counts workers would copy.
         self._names = np.array([os.fsencode(name) for name in names], dtype=np.bytes_)
 
     def path(self, row: int) -> Path:
-        """The file of a row."""
+        """The path of an image.
+
+        Args:
+            row: its row.
+
+        Returns:
+            The path.
+        """
         return self.folder / os.fsdecode(bytes(self._names[row]))
 
     def name(self, row: int) -> str:
@@ -134,7 +177,16 @@ class Files(Encoded):
         return b"\0".join(self._names[rows.numpy()].tolist())
 
     def contents(self, rows: Tensor) -> bytes:
-        """The sizes of the files: one question to the file system each, several at once, as a network answers late."""
+        """The sizes of the files, for the fingerprint.
+
+        It is one question to the file system each, several at once, as a network answers late.
+
+        Args:
+            rows: which files.
+
+        Returns:
+            The sizes as bytes.
+        """
         with ThreadPoolExecutor(16) as pool:
             return b"".join(pool.map(self._sizes, torch.split(rows, 4096)))
 
@@ -173,8 +225,17 @@ class Drawn(Files):
         return self._draw(self.path(row), self.how)
 
 
-class Table(Encoded):
-    """An image column of a Hugging Face data set, memory-mapped, its images still encoded."""
+class _Cells(Encoded):
+    """An image column of a table, its images still encoded."""
+
+    def contents(self, rows: Tensor) -> bytes:
+        """A few of the images, still encoded."""
+        cells = self._data(spread(rows).tolist())
+        return b"\0".join(cell if isinstance(cell, bytes) else cell.read_bytes() for cell in cells)
+
+
+class Table(_Cells):
+    """An image column of a Hugging Face data set, memory-mapped."""
 
     def __init__(self, table: Any, column: str, how: Decoding, title: str) -> None:
         super().__init__(len(table), how)
@@ -184,14 +245,53 @@ class Table(Encoded):
         path = self._table[row][self._column].get("path")
         return f"row {row} of {self._title}" + (f" ({path})" if path else "")
 
-    def contents(self, rows: Tensor) -> bytes:
-        """A few of the images, still encoded."""
-        cells = self._data(spread(rows).tolist())
-        return b"\0".join(cell if isinstance(cell, bytes) else cell.read_bytes() for cell in cells)
+    def _data(self, rows: list[int]) -> Sequence[bytes | Path]:
+        return [encoded(cell, Path()) for cell in self._table[rows][self._column]]
+
+
+class Parquet(_Cells):
+    """An image column of a Parquet file: encoded images as bytes, or as ``{bytes, path}``.
+
+    Nothing is read before the first image is asked for, then all of the column, still encoded; of a large file, a copy
+    that is memory-mapped is made in the cache of Hugging Face ``datasets``.
+    """
+
+    def __init__(self, path: Path, column: str, count: int, how: Decoding) -> None:
+        super().__init__(count, how)
+        self.path, self._column = path, column
+        self._opened: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opened": None}
+
+    def name(self, row: int) -> str:
+        return f"row {row} of {self.path}"
 
     def _data(self, rows: list[int]) -> Sequence[bytes | Path]:
-        cells = self._table[rows][self._column]
-        return [cell["bytes"] if cell["bytes"] is not None else Path(cell["path"]) for cell in cells]
+        with _OPENING:
+            if self._opened is None:
+                with reading(self.path):
+                    self._opened = self._open()
+        return [encoded(cell, self.path.parent) for cell in self._opened[rows][self._column].to_pylist()]
+
+    def _open(self) -> Any:
+        datasets = require("datasets", "reading Parquet files")
+        if self.path.stat().st_size > _LARGE:
+            return datasets.load_dataset("parquet", data_files={"data": str(self.path)}, split="data").with_format(
+                "arrow"
+            )
+        parquet = require("pyarrow.parquet", "reading Parquet files")
+        table = parquet.read_table(self.path, columns=[self._column])
+        return datasets.Dataset(datasets.table.InMemoryTable(table)).with_format("arrow")  # or images are decoded
+
+
+def encoded(cell: Any, folder: Path) -> bytes | Path:
+    """What a cell of a table has for an image: bytes, or a path below ``folder``; none is told when it is decoded."""
+    if not isinstance(cell, dict):
+        return cell if isinstance(cell, bytes) else b""
+    if cell.get("bytes") is not None:
+        return bytes(cell["bytes"])
+    return folder / cell["path"] if cell.get("path") else b""
 
 
 class Hdf5:
@@ -202,8 +302,15 @@ class Hdf5:
     def __init__(self, path: Path, dataset: str) -> None:
         self.path, self._dataset = path, dataset
         self._opened: tuple[int, Any] | None = None
-        shape = self._images().shape
-        self._count, self.image_size = shape[0], shape[1]
+        with reading(path):
+            images = self._images()
+            if (
+                images.dtype != np.uint8
+                or images.ndim != 4
+                or images.shape[1:] != (images.shape[1], images.shape[1], 3)
+            ):
+                raise ValueError(f"{dataset} is {images.dtype} of {images.shape}, expected uint8 (N, S, S, 3)")
+        self._count, self.image_size = images.shape[0], images.shape[1]
 
     def __len__(self) -> int:
         return int(self._count)
@@ -220,10 +327,11 @@ class Hdf5:
     def read(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         ordered, back = torch.unique(rows, return_inverse=True)  # h5py reads increasing rows only
         first, last = (int(ordered[0]), int(ordered[-1])) if len(ordered) else (0, -1)
-        if last - first < 8 * len(ordered):  # rows that lie close are read in one go and then picked
-            images = self._images()[first : last + 1][(ordered - first).numpy()]
-        else:
-            images = self._images()[ordered.numpy()]
+        with reading(self.path):
+            if last - first < 8 * len(ordered):  # rows that lie close are read in one go and then picked
+                images = self._images()[first : last + 1][(ordered - first).numpy()]
+            else:
+                images = self._images()[ordered.numpy()]
         return torch.from_numpy(images).permute(0, 3, 1, 2)[back], torch.arange(len(rows))
 
 
@@ -275,9 +383,10 @@ def hold(source: Source, rows: Tensor) -> tuple[Held, Tensor]:
     kept: list[Tensor] = []
     filled = 0
     threads = (os.cpu_count() or 1) if isinstance(source, Encoded) else 1  # decoding frees the interpreter's lock
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads) as pool, progress("reading images", len(rows)) as advance:
         for number, (some, positions) in enumerate(pool.map(source.read, chunks)):
             images[filled : filled + len(some)] = some
             filled += len(some)
             kept.append(positions + number * _ROWS_AT_ONCE)
+            advance(len(some))
     return Held(images[:filled]), torch.cat(kept) if kept else everything

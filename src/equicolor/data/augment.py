@@ -15,6 +15,7 @@ images, which the network is saved with.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import torch
@@ -22,9 +23,10 @@ from torch import Tensor, nn
 
 from equicolor import color
 from equicolor._tools.optional import require
+from equicolor._tools.spelling import american, spelled_as
 from equicolor.data._random import key
-from equicolor.groups import Factor, registered_factors
-from equicolor.models import Preparation, grey
+from equicolor.groups import Factor, rgb_factors
+from equicolor.models import Preparation, gray
 
 Operation: TypeAlias = Callable[[Tensor], Tensor]
 
@@ -49,8 +51,10 @@ PRESETS: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Steps that draw nothing.
+_DETERMINED = frozenset({"center-crop", "gray", "gray-world"})
 #: Steps that make images of another size of those they are given.
-BRING_TO_SIZE = frozenset({"resized-crop", "centre-crop"})
+BRING_TO_SIZE = frozenset({"resized-crop", "center-crop"})
 
 
 @dataclass(frozen=True)
@@ -66,19 +70,21 @@ class Step:
 
 
 class Augment(nn.Module):
-    """Random changes to batches of RGB images in [0, 1], which stay RGB in [0, 1]: normalising is the model's.
+    """Random changes to batches of RGB images in [0, 1], which stay RGB in [0, 1].
 
     In training mode (``.train()``, the default) every step applies. In evaluation mode only the ``preparation``, which
-    testing shares: images are brought to size by a resize and a centre crop, and grey stays grey.
+    testing shares: images are brought to size by a resize and a centre crop, colours are normalised, grey stays grey.
+    Normalising is the network's own.
 
     Args:
         pipeline: steps and presets joined by ``+``. Steps: ``crop`` (random, after padding by an eighth with black),
-            ``flip``, ``resized-crop``, ``centre-crop``, ``colour-jitter``, ``gray``, and for each registered factor
+            ``flip``, ``resized-crop``, ``center-crop``, ``color-jitter``, ``gray``, at most one of ``gray-world``,
+            ``reinhard`` and ``macenko`` (see :func:`equicolor.color.normalize_color`), and for each registered factor
             ``hue-jitter``, ``sat-jitter``, ``temp-jitter``, …: its moves drawn evenly from ± its ``reach``. The name of
-            the quantity will do, too: ``saturation-jitter``. ``grey`` is ``gray``.
+            the quantity will do, too: ``saturation-jitter``. British spelling is understood.
         image_size: height and width of the result.
         seed: what all draws depend on, together with the step number.
-        rank: of this process, where several train one model: each draws for itself.
+        rank: the number of this process, where several train one model: each draws for itself.
     """
 
     def __init__(self, pipeline: str, image_size: int, seed: int = 0, rank: int = 0) -> None:
@@ -89,13 +95,27 @@ class Augment(nn.Module):
         steps = steps_of(pipeline)
         self._steps = [_step(name)(image_size) for name in steps]
         self.preparation = Preparation(
-            image_size, crop=_uncut(image_size) if set(steps) & BRING_TO_SIZE else None, grey="gray" in steps
+            image_size,
+            crop=_uncut(image_size) if set(steps) & BRING_TO_SIZE else None,
+            gray="gray" in steps,
+            color_normalization=next((how for how in color.COLOR_NORMALIZATIONS if how in steps), None),
         )
 
     def forward(self, images: Tensor, step: int = 0, masks: Tensor | None = None) -> Any:
-        """``images`` ``(B, 3, H, W)`` augmented by the draws of this step; with ``masks`` ``(B, H, W)``, both.
+        """Augments a batch by the draws of a step.
 
         Masks of 0 and 1 move with the pixels; colours do not concern them.
+
+        Args:
+            images: RGB in [0, 1], or uint8, ``(B, 3, H, W)``.
+            step: the number of the training step; the same step draws the same.
+            masks: their masks, ``(B, H, W)``.
+
+        Returns:
+            The images; with masks, both.
+
+        Raises:
+            ValueError: the images are no batch of RGB images.
         """
         if images.dim() != 4 or images.shape[1] != 3:
             raise ValueError(f"expected a batch of RGB images (B, 3, H, W), got shape {tuple(images.shape)}")
@@ -133,7 +153,7 @@ def steps_of(pipeline: str) -> tuple[str, ...]:
     ('crop', 'flip', 'gray')
     """
     steps: list[str] = []
-    for part in pipeline.replace("grey", "gray").split("+"):
+    for part in spelled(pipeline).split("+"):
         if part not in PRESETS and part not in (*_STEPS, *_jittered()):
             raise ValueError(
                 f"unknown augmentation {part!r} in {pipeline!r}: expected presets ({', '.join(PRESETS)}) or steps "
@@ -144,7 +164,30 @@ def steps_of(pipeline: str) -> tuple[str, ...]:
         raise ValueError(
             f"{pipeline!r} brings images to size twice: it may have one of {', '.join(sorted(BRING_TO_SIZE))}"
         )
+    if sum(step in color.COLOR_NORMALIZATIONS for step in steps) > 1:
+        raise ValueError(
+            f"{pipeline!r} normalises colours twice: it may have one of {', '.join(color.COLOR_NORMALIZATIONS)}"
+        )
     return tuple(steps)
+
+
+def is_random(pipeline: str) -> bool:
+    """Whether a pipeline draws anything: an image is then another one each time.
+
+    >>> is_random("gray"), is_random("flip+gray")
+    (False, True)
+    """
+    return not _DETERMINED.issuperset(steps_of(pipeline))
+
+
+def spelled(pipeline: str) -> str:
+    """The name of a pipeline in American spelling, as steps and presets have it.
+
+    >>> spelled("flip+colour-jitter+grey")
+    'flip+color-jitter+gray'
+    """
+    names = (*PRESETS, *_STEPS, *_jittered())
+    return "+".join(spelled_as(part, names) for part in pipeline.split("+"))
 
 
 def _floats(images: Tensor) -> Tensor:
@@ -198,7 +241,7 @@ def _resized_crop(size: int) -> Step:
     return Step(random, geometric=True)
 
 
-def _centre_crop(size: int) -> Step:
+def _center_crop(size: int) -> Step:
     return Step(Preparation(size, crop=_uncut(size)).finish, geometric=True)
 
 
@@ -211,22 +254,26 @@ def _step(name: str) -> Callable[[int], Step]:
     return _STEPS[name] if name in _STEPS else _jitter(_jittered()[name])
 
 
-def _jittered() -> dict[str, type[Factor]]:
+def _jittered() -> dict[str, Factor]:
     """The factors by the names of their jitter, by prefix and by quantity; but for those that need arguments."""
-    named: dict[str, type[Factor]] = {}
-    for prefix, kind in registered_factors().items():
-        try:
-            usable = kind(1).channels in (None, 3)
-        except TypeError:
-            usable = False
-        if usable:
-            named |= {f"{prefix}-jitter": kind, f"{kind.quantity.replace(' ', '-').lower()}-jitter": kind}
+    named: dict[str, Factor] = {}
+    for prefix, factor in rgb_factors().items():
+        named |= {f"{prefix}-jitter": factor, f"{american(factor.quantity.replace(' ', '-').lower())}-jitter": factor}
     return named
 
 
-def _jitter(kind: type[Factor]) -> Callable[[int], Step]:
+def list_jitters() -> tuple[str, ...]:
+    """The presets and steps that move colours at random, by their shortest names.
+
+    >>> list_jitters()[:4]
+    ('light-jitter', 'hed-jitter', 'color-jitter', 'hue-jitter')
+    """
+    presets = [name for name in PRESETS if name.endswith("-jitter")]
+    return (*presets, "color-jitter", *dict.fromkeys(f"{kind.prefix}-jitter" for kind in _jittered().values()))
+
+
+def _jitter(factor: Factor) -> Callable[[int], Step]:
     """The moves of a factor, drawn evenly from [-reach, reach)."""
-    factor = kind(1)
 
     def apply(images: Tensor) -> Tensor:
         amounts = (2 * torch.rand(len(images)) - 1) * factor.reach
@@ -235,19 +282,24 @@ def _jitter(kind: type[Factor]) -> Callable[[int], Step]:
     return lambda size: Step(apply)
 
 
-def _colour_jitter(size: int) -> Step:
+def _color_jitter(size: int) -> Step:
     return Step(_kornia().ColorJitter(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1))
 
 
 def _gray(size: int) -> Step:
-    return Step(grey)
+    return Step(gray)
+
+
+def _normalize(how: color.ColorNormalization) -> Callable[[int], Step]:
+    return lambda size: Step(partial(color.normalize_color, how=how))
 
 
 _STEPS: dict[str, Callable[[int], Step]] = {
     "crop": _crop,
     "flip": _flip,
     "resized-crop": _resized_crop,
-    "centre-crop": _centre_crop,
-    "colour-jitter": _colour_jitter,
+    "center-crop": _center_crop,
+    "color-jitter": _color_jitter,
     "gray": _gray,
+    **{how: _normalize(how) for how in color.COLOR_NORMALIZATIONS},
 }

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from equicolor._tools.renamed import renamed
 from equicolor.data._random import uniform
 from equicolor.groups import Factor, argument_names, read_arguments, registered_factors, written_arguments
 
@@ -31,6 +32,8 @@ _MOVE = re.compile(
     rf"(?P<kind>[a-z]+)(?:\((?P<arguments>[^()]*)\))?:"
     rf"(?:(?P<all>uniform)|(?P<low>{_NUMBER})(?:\.\.(?P<high>{_NUMBER}))?)(?::(?P<action>\w+))?"
 )
+#: The largest amount: beyond, float32 cannot tell degrees apart.
+_FURTHEST = 1e6
 _COMMA = re.compile(r",(?![^()]*\))")  # not one between arguments
 
 
@@ -53,10 +56,11 @@ class Move:
             return torch.full((len(rows),), self.low, dtype=torch.float64)
         return self.low + (self.high - self.low) * uniform(rows, seed, f"{purpose}/{self.kind}")
 
-    def apply(self, images: Tensor, amounts: Tensor, grey: bool) -> Tensor:
+    @renamed(grey="gray")
+    def apply(self, images: Tensor, amounts: Tensor, gray: bool) -> Tensor:
         """The images ``(B, 3, H, W)``, RGB in [0, 1], each moved by its own amount."""
         each = amounts.to(images)[:, None, None, None]
-        if grey and self.factor.closes:
+        if gray and self.factor.closes:
             red = images.new_tensor([1.0, 0.0, 0.0]).view(1, 3, 1, 1).expand(len(images), -1, -1, -1)
             return images[:, :1] * self.factor.move(red, each)
         return self.factor.move(images, self.low if self.low == self.high else each)  # one for all is the faster case
@@ -73,17 +77,34 @@ class Move:
 
 @dataclass(frozen=True)
 class Shift:
-    """Moves applied one after another. ``str`` gives a name that :meth:`parse` reads back.
+    """A colour shift: moves applied one after another.
 
-    >>> str(Shift.parse("hue:uniform,sat:-0.20"))
-    'hue:0..360,sat:-0.2'
+    ``str`` gives a name that :meth:`parse` reads back.
+
+    Args:
+        moves: the moves.
+
+    Example:
+        >>> str(Shift.parse("hue:uniform,sat:-0.20"))
+        'hue:0..360,sat:-0.2'
     """
 
     moves: tuple[Move, ...]
 
     @classmethod
     def parse(cls, shift: "str | Shift") -> "Shift":
-        """The shift of this name; a shift is returned as it is."""
+        """Makes a shift from its name.
+
+        Args:
+            shift: the name, such as ``"hue:90"``; a shift is returned as it is.
+
+        Returns:
+            The shift.
+
+        Raises:
+            TypeError: it is neither.
+            ValueError: there is no shift of this name.
+        """
         if isinstance(shift, Shift):
             return shift
         if not isinstance(shift, str):
@@ -91,14 +112,35 @@ class Shift:
         return cls(tuple(_move(part.strip(), shift) for part in _COMMA.split(shift)))
 
     def amounts(self, rows: Tensor, seed: int, purpose: str = "shift") -> list[Tensor]:
-        """How far each row is moved by each move: a function of seed, purpose and row number alone."""
+        """How far each row is moved by each move: a function of seed, purpose and row number alone.
+
+        Args:
+            rows: the numbers of the rows, ``(B,)``.
+            seed: what the draws depend on.
+            purpose: what is drawn for; draws for different purposes have nothing in common.
+
+        Returns:
+            For each move, its amounts, ``(B,)`` float64.
+        """
         return [move.amounts(rows, seed, purpose) for move in self.moves]
 
-    def apply(self, images: Tensor, rows: Tensor, seed: int, purpose: str = "shift", grey: bool = False) -> Tensor:
-        """``images`` ``(B, 3, H, W)``, RGB in [0, 1], which are the rows ``rows`` ``(B,)`` of their data set, moved."""
+    @renamed(grey="gray")
+    def apply(self, images: Tensor, rows: Tensor, seed: int, purpose: str = "shift", gray: bool = False) -> Tensor:
+        """Moves images.
+
+        Args:
+            images: RGB in [0, 1], ``(B, 3, H, W)``.
+            rows: the rows of their data set that they are, ``(B,)``.
+            seed: what the draws depend on.
+            purpose: what is drawn for, as for :meth:`amounts`.
+            gray: whether the images have no colour of their own; a turn of hue then colours them.
+
+        Returns:
+            The moved images, ``(B, 3, H, W)``.
+        """
         for move, amounts in zip(self.moves, self.amounts(rows, seed, purpose), strict=True):
-            images = move.apply(images, amounts, grey)
-            grey = grey and not move.factor.closes
+            images = move.apply(images, amounts, gray)
+            gray = gray and not move.factor.closes
         return images
 
     def __str__(self) -> str:
@@ -106,12 +148,22 @@ class Shift:
 
 
 def hue_coverage(degrees: float) -> tuple[str, str]:
-    """The hue coverage protocol: shifts for training, on an arc of this many degrees, and for testing, on the rest.
+    """The shifts of the hue coverage protocol: for training on an arc of hues, and for testing on the rest.
 
     An arc of the whole circle leaves no rest: testing is then on the circle too.
 
-    >>> hue_coverage(60)
-    ('hue:0..60', 'hue:60..360')
+    Args:
+        degrees: the length of the arc.
+
+    Returns:
+        The names of both shifts.
+
+    Raises:
+        ValueError: the arc is not more than 0° and at most 360°.
+
+    Example:
+        >>> hue_coverage(60)
+        ('hue:0..60', 'hue:60..360')
     """
     if not 0 < degrees <= 360:
         raise ValueError(f"an arc covers more than 0 and at most 360 degrees, got {degrees!r}")
@@ -141,6 +193,8 @@ def _move(text: str, whole: str) -> Move:
             raise _unknown(whole, f"{kind.prefix} does not go around a circle, so it cannot be drawn from all of it")
         return Move(factor, 0.0, factor.period)
     low, high = float(match["low"]), float(match["high"] or match["low"])
+    if max(abs(low), abs(high)) > _FURTHEST:
+        raise ValueError(f"the amount in shift {whole!r} is too large: expected {_FURTHEST:g} at the most")
     if high < low or (match["high"] and high == low):
         raise ValueError(f"the range in shift {whole!r} is empty: expected LOW..HIGH with LOW < HIGH")
     return Move(factor, low, high)

@@ -1,6 +1,8 @@
 """A network as an ONNX file."""
 
+import logging
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +11,17 @@ from torch import nn
 
 from equicolor._tools.files import complete_files
 from equicolor._tools.optional import require
-from equicolor._tools.wrapped import unwrapped
-from equicolor.deploy._optimize import copied, optimize_for_inference
-from equicolor.files import card_of
-from equicolor.nn import Lift
-
-#: Under this name the metadata of a file have the card of the network, in JSON.
-CARD_KEY = "equicolor.card"
+from equicolor.deploy._graph import graph_of, one_size_only
+from equicolor.files import CARD_KEY, card_of
 
 
 def export_onnx(
-    model: nn.Module, path: str | os.PathLike[str], image_size: int | tuple[int, int] | None = None
+    model: nn.Module,
+    path: str | os.PathLike[str],
+    image_size: int | tuple[int, int] | None = None,
+    with_preparation: bool = False,
 ) -> Path:
-    """Writes ``model`` as an ONNX file, the lift inside, for images of this size in batches of any.
+    """Exports a network to an ONNX file, the lift inside, for images of one size in batches of any.
 
     The file takes one input ``images``, float32 RGB in [0, 1] ``(batch, 3, H, W)``, and gives one output ``logits``. It
     computes in float32, whatever the precision of the model. The filters of each convolution are a constant of its own,
@@ -33,44 +33,43 @@ def export_onnx(
         model: any network; it is exported as :func:`optimize_for_inference` makes it, and left as it is.
         path: where to; conventionally ``*.onnx``.
         image_size: the height and width, one number for both; by default those of ``model.preparation``.
+        with_preparation: whether the file takes decoded images of any size instead, uint8 ``(batch, 3, H, W)``,
+            prepares them itself, and gives one output ``probabilities``.
+
+    Returns:
+        The path of the file.
 
     Raises:
         ValueError: the network works on one number of images only, or nobody says of which size.
+
+    Example:
+        >>> from equicolor.models import create_model
+        >>> export_onnx(create_model("z2cnn", "hue4"), "model.onnx", image_size=28)  # doctest: +SKIP
+        PosixPath('model.onnx')
     """
     require("onnxscript", "exporting to ONNX", install="equicolor[onnx]")
-    card = card_of(model)
-    image_size = image_size or card.image_size
-    if image_size is None:
-        raise ValueError("export_onnx takes an image_size: this network does not say which images it was trained on")
-    height, width = (image_size, image_size) if isinstance(image_size, int) else image_size
     path = Path(path)
-    # Before norms are folded and filters transformed: that is then done in float32 too.
-    network = copied(unwrapped(model)).float().eval()
-    device = next((parameter.device for parameter in network.parameters()), None)
-    lifts = (module.in_channels for module in network.modules() if isinstance(module, Lift))
-    images = torch.rand(2, next(lifts, 3), height, width, dtype=torch.float32, device=device)
-    with torch.no_grad():
-        network(images)  # says what is wrong with the size, if anything is, better than a tracer
-    program = torch.onnx.export(
-        optimize_for_inference(network),
-        (images,),
-        input_names=["images"],
-        output_names=["logits"],
-        dynamic_shapes=({0: torch.export.Dim("batch")},),
-        dynamo=True,
-        optimize=False,  # it would stop short of the filters
-        verbose=False,
-    )
+    graph = graph_of(model, card_of(model), image_size, with_preparation)
+    # Which it has of libraries that are not needed, one line each.
+    logging.getLogger("torch.onnx._internal.exporter._registration").setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of PyTorch, about what its exporter calls itself
+        program = torch.onnx.export(
+            graph.module,
+            (graph.images,),
+            input_names=["images"],
+            output_names=[graph.output],
+            dynamic_shapes=(graph.dynamic,),
+            dynamo=True,
+            optimize=False,  # it would stop short of the filters
+            verbose=False,
+        )
     assert program is not None  # of dynamo
     shape = program.model.graph.inputs[0].shape
-    if shape is None or isinstance(shape[0], int):
-        raise ValueError(
-            f"{type(model).__name__} cannot be exported for batches of any size: something in its forward depends on "
-            "how many images there are. Where, torch.export says: "
-            'torch.export.export(model, (images,), dynamic_shapes=({0: torch.export.Dim("batch")},))'
-        )
+    if shape is None or any(isinstance(shape[dimension], int) for dimension in graph.dynamic):
+        raise ValueError(one_size_only(model))
     _compute_constants(program.model)
-    program.model.metadata_props[CARD_KEY] = card.to_json()
+    program.model.metadata_props[CARD_KEY] = graph.card.to_json()
     with complete_files(path.parent, last=path.name) as files:  # the weights first, where they are apart
         program.save(files / path.name, external_data=False)
     return path

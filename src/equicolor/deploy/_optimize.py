@@ -10,18 +10,26 @@ from torch import Tensor, fx, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from equicolor._tools.computed import why_computed
+from equicolor._tools.tensors import layout
 from equicolor.convert import Converted
+from equicolor.deploy._glue import fuse_glue
 from equicolor.models import Canonicalized
-from equicolor.nn import GroupConvBase
+from equicolor.nn import GroupConv2d, GroupConvBase
 
 
-def optimize_for_inference(model: nn.Module, images: Tensor | None = None) -> nn.Module:
-    """A copy of ``model`` that computes the same, faster: for inference only, and ready for ``torch.compile``.
+def optimize_for_inference(
+    model: nn.Module,
+    images: Tensor | None = None,
+    *,
+    compile: bool = False,  # noqa: A002
+) -> nn.Module:
+    """Makes a copy of a network that computes the same, faster: for inference only, and ready for ``torch.compile``.
 
     Batch norms that follow a convolution are folded into it, where the network's forward can be traced by ``torch.fx``,
     activations then write over what nothing else reads, and the filters of group convolutions are transformed once
-    instead of in every forward (see :meth:`GroupConv2d.freeze`). The given model is left as it is. Save before, not
-    after: a frozen network cannot be trained or loaded.
+    instead of in every forward (see :meth:`GroupConv2d.freeze`). A group convolution whose filters between different
+    elements are all zero, as in a network that was converted and not trained since, becomes the ordinary one that it
+    is. The given model is left as it is. Save before, not after: a frozen network cannot be trained or loaded.
 
     A layer whose parameters are computed in every forward, by pruning, a spectral norm or another hook or
     parametrization, or that carries hooks of yours, stays as it is.
@@ -30,16 +38,32 @@ def optimize_for_inference(model: nn.Module, images: Tensor | None = None) -> nn
         model: any network.
         images: a batch like those to come. With it, each group convolution takes the way that is faster at its size;
             without, the one that is faster at a middling size.
+        compile: also compile what stands between two group convolutions (a transform, a sum, an activation, the next
+            transform), where the network's forward can be traced: small functions, each in seconds, which PyTorch keeps
+            on disk for the next time. Where there is no C++ compiler, a warning says so, and the network is as without
+            it. What is compiled runs in inference mode and is not for export; results are the same up to rounding.
 
-    >>> from equicolor.models import create_model
-    >>> model = create_model("z2cnn", group="hue4").eval()
-    >>> images = torch.rand(2, 3, 28, 28)
-    >>> torch.testing.assert_close(optimize_for_inference(model)(images), model(images), atol=1e-5, rtol=1e-5)
+    Returns:
+        The copy, in eval mode.
+
+    Raises:
+        TypeError: ``model`` is no module.
+
+    Example:
+        >>> from equicolor.models import create_model
+        >>> model = create_model("z2cnn", group="hue4").eval()
+        >>> images = torch.rand(2, 3, 28, 28)
+        >>> torch.testing.assert_close(optimize_for_inference(model)(images), model(images), atol=1e-5, rtol=1e-5)
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"expected a network, a torch.nn.Module, got {type(model).__name__}")
     optimized = copied(model).eval()
     with torch.no_grad():
         if images is not None:
             _settle(optimized, images)
+        for path, layer in list(optimized.named_modules()):
+            if isinstance(layer, GroupConv2d) and (plain := _for_each_element(layer)) is not None:
+                _replace(optimized, path, plain)
         calls = _calls(optimized)
         for convolution, norm in _foldable(calls):
             _fold(optimized, convolution, norm)
@@ -48,7 +72,10 @@ def optimize_for_inference(model: nn.Module, images: Tensor | None = None) -> nn
         for layer in optimized.modules():
             if isinstance(layer, GroupConvBase) and not why_computed(layer, layer.filter_parameters):
                 layer.freeze()
-    return optimized.requires_grad_(False)
+    optimized.requires_grad_(False)
+    if compile:
+        fuse_glue(optimized.network if isinstance(optimized, Canonicalized) else optimized)
+    return optimized
 
 
 def copied(model: nn.Module) -> nn.Module:
@@ -153,6 +180,31 @@ def _fold(model: nn.Module, convolution_path: str, norm_path: str) -> None:
         shift = -norm.running_mean * scale
         convolution.fold(scale, shift if norm.bias is None else shift + norm.bias)
     _replace(model, norm_path, nn.Identity())
+
+
+def _for_each_element(layer: GroupConv2d) -> nn.Conv2d | None:
+    """The ordinary convolution that computes the same of every element; None where elements see each other."""
+    if layer.frozen or not _is_plain(layer) or layer.window in ("rescale", "valid"):
+        return None
+    blocks = torch.unflatten(layer.weight, 1, (layer.group.order, -1))
+    identity = layer.group.index(layer.group.identity)
+    if any(block.any() for element, block in enumerate(blocks.unbind(1)) if element != identity):
+        return None
+    plain = nn.Conv2d(
+        layer.in_channels,
+        layer.out_channels,
+        layer.kernel_size,
+        layer.stride,
+        layer.padding,
+        layer.dilation,
+        layer.groups,
+        bias=layer.bias is not None,
+        padding_mode=layer.padding_mode,
+        device="meta",
+    )
+    plain.weight = nn.Parameter(blocks[:, identity].contiguous(memory_format=layout(layer.weight)), requires_grad=False)
+    plain.bias = layer.bias
+    return plain.train(layer.training)
 
 
 def _replace(model: nn.Module, path: str, module: nn.Module) -> None:

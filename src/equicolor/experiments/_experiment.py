@@ -1,36 +1,10 @@
-"""What an experiment is, and what it finds: an :class:`Experiment` is run and ends in an :class:`Outcome`."""
+"""What an experiment is: it is run, and ends in an :class:`equicolor.comparison.Outcome`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
 
-from equicolor._tools.tables import Table
-from equicolor.experiments._runner import Runner
+from equicolor.comparison import Heading, Outcome, Runner
 from equicolor.experiments._setting import Setting
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from PIL.Image import Image
-
-Value: TypeAlias = str | int | float | bool | None
-Record: TypeAlias = Mapping[str, Value]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What an experiment found.
-
-    Attributes:
-        records: every number, one record for each measurement: ``{"network": "Hue-3", "seed": 1999, "error": 0.01}``.
-        tables: the numbers as a person reads them, with the paper's beside ours.
-        pictures: by name, which is that of their PNG file.
-        notes: what must be known to read the tables; one paragraph each.
-    """
-
-    records: Sequence[Record]
-    tables: Sequence[Table] = ()
-    pictures: "Mapping[str, Figure | Image]" = field(default_factory=dict)
-    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +19,8 @@ class Experiment:
         run: the experiment itself: from what is asked for, and the means to train it, to what was found.
         quick: what the quick version does instead, in a sentence.
         place: in the list of experiments, which is sorted by it.
+        differs: where it is known to differ from the paper, and why: a paragraph for each row, by how the row's label
+            begins; by "" for what is true of any.
     """
 
     name: str
@@ -54,3 +30,18 @@ class Experiment:
     run: Callable[[Setting, Runner], Outcome]
     quick: str
     place: int
+    differs: Mapping[str, str] = field(default_factory=dict)
+
+    def heading(self, quick: bool, networks: Collection[str] = ()) -> Heading:
+        """Of its report.
+
+        Args:
+            quick: whether it is the quick version, which is not to be held against the paper.
+            networks: those that are in it: differences of others are left out.
+        """
+        known = [
+            text for row, text in self.differs.items() if not row or any(name.startswith(row) for name in networks)
+        ]
+        return Heading(
+            self.name, self.title, self.about, self.paper, self.quick if quick else "", () if quick else known
+        )

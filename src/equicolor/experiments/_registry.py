@@ -1,10 +1,10 @@
 """Which experiments there are: those whose files are in this package, and those that others register."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from equicolor.experiments._experiment import Experiment, Outcome
-from equicolor.experiments._runner import Runner
+from equicolor.comparison import Outcome, Runner
+from equicolor.experiments._experiment import Experiment
 from equicolor.experiments._setting import Setting
 
 Run: TypeAlias = Callable[[Setting, Runner], Outcome]
@@ -13,7 +13,14 @@ _EXPERIMENTS: dict[str, Experiment] = {}
 
 
 def register_experiment(
-    name: str, *, title: str, about: str, quick: str, paper: str = "", place: int = 1000
+    name: str,
+    *,
+    title: str,
+    about: str,
+    quick: str,
+    paper: str = "",
+    place: int = 1000,
+    differs: Mapping[str, str] | None = None,
 ) -> Callable[[Run], Run]:
     """Makes a function an experiment, known to :func:`list_experiments` and to ``equicolor reproduce``.
 
@@ -28,6 +35,8 @@ def register_experiment(
         quick: what the quick version does instead, in a sentence.
         paper: which table or figure of the paper it repeats; empty for another's.
         place: in the list of experiments, which is sorted by it: the paper's are below 100, in the paper's order.
+        differs: where it is known to differ from the paper, and why, which its report then says: a paragraph by how the
+            label of a row begins, or by "" for all of them.
 
     Raises:
         ValueError: there is another experiment of this name.
@@ -44,7 +53,7 @@ def register_experiment(
     def register(run: Run) -> Run:
         if name in _EXPERIMENTS:
             raise ValueError(f"there is an experiment {name!r} already: {_EXPERIMENTS[name].title}")
-        _EXPERIMENTS[name] = Experiment(name, title, paper, about, run, quick, place)
+        _EXPERIMENTS[name] = Experiment(name, title, paper, about, run, quick, place, differs or {})
         return run
 
     return register

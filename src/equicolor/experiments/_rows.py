@@ -1,41 +1,12 @@
-"""The rows of a table: a network and the recipe that it is trained by, made from what a setting asks for."""
+"""The rows of an experiment, made from what a setting asks for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from equicolor._tools.spelling import spelled_as
+from equicolor.comparison import Row, spoken_seeds
 from equicolor.experiments._setting import Setting
 from equicolor.train import Recipe
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a table: a network, trained by one recipe over several seeds.
-
-    Attributes:
-        label: what the paper calls it.
-        recipe: how it is trained; its ``seeds`` are those of the row.
-        reduced: how this differs from the experiment's own protocol, in words; empty if it does not.
-    """
-
-    label: str
-    recipe: Recipe
-    reduced: str = ""
-
-    @property
-    def title(self) -> str:
-        """The label, and beside it how the row is reduced."""
-        return f"{self.label} [{self.reduced}]" if self.reduced else self.label
-
-    @property
-    def marked(self) -> str:
-        """The label as pictures have it, which leave to the table how the row is reduced."""
-        return f"{self.label}*" if self.reduced else self.label
-
-    @property
-    def seeded(self) -> list[Recipe]:
-        """The recipe with each of its seeds."""
-        return [replace(self.recipe, seed=seed) for seed in self.recipe.seeds]
 
 
 def new_row(
@@ -59,8 +30,8 @@ def new_row(
         fields |= {"seeds": Recipe.load(recipe).seeds[:1], **(quick or {})}
     if setting.seeds:
         fields["seeds"] = list(setting.seeds)
-    changes = dict(setting.reduce.get(label, {}))
-    reduced = ", ".join(_spoken(*item) for item in changes.items())
+    changes = dict(setting.reduce.get(spelled_as(label, setting.reduce), {}))
+    reduced = ", ".join(_spoken(*item) for item in changes.items() if item[0] != "workers")  # which changes no result
     return Row(label, Recipe.load(recipe, {**fields, **changes}), reduced)
 
 
@@ -82,19 +53,17 @@ def chosen_rows(setting: Setting, rows: Sequence[Row]) -> list[Row]:
         ValueError: the setting names a row that is not there.
     """
     labels = [row.label for row in rows]
-    for asked in (*setting.only, *setting.reduce):
-        if asked not in labels:
+    only = [spelled_as(asked, labels) for asked in setting.only]
+    for asked in (*only, *setting.reduce):
+        if spelled_as(asked, labels) not in labels:
             raise ValueError(f"this experiment has no row {asked!r}: there are {', '.join(labels)}")
-    return [row for row in rows if not setting.only or row.label in setting.only]
+    return [row for row in rows if not only or row.label in only]
 
 
-def spoken_seeds(count: int) -> str:
-    """A number of seeds in words.
-
-    >>> spoken_seeds(1), spoken_seeds(3)
-    ('1 seed', '3 seeds')
-    """
-    return "1 seed" if count == 1 else f"{count} seeds"
+def chosen_parts(setting: Setting, parts: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
+    """The same of an experiment in parts, by name; those of which no row is asked for are left out."""
+    chosen = chosen_rows(setting, [row for rows in parts.values() for row in rows])
+    return {name: own for name, rows in parts.items() if (own := [row for row in rows if row in chosen])}
 
 
 def _spoken(field_name: str, value: Any) -> str:

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from equicolor._tools.tables import Table
+from equicolor.comparison import Column, Measured, Outcome, Record, Runner, run_records
 from equicolor.data import DataNotFoundError, load, whereabouts
-from equicolor.experiments._experiment import Outcome, Record
+from equicolor.experiments._conclusions import beside_paper, of_errors
 from equicolor.experiments._rows import chosen_rows, rows_of
-from equicolor.experiments._runner import Runner
 from equicolor.experiments._setting import Setting
-from equicolor.experiments._tables import Measured, Published, row_lines, run_records
+from equicolor.experiments._tables import Published, row_lines
 from equicolor.train import Run
 
 
@@ -44,10 +44,11 @@ def error_over_data(
         found[name] = runner.train(rows)
         records += [{"data": title, **record} for record in run_records(found[name])]
     lines: list[list[str]] = []
+    errors: dict[str, dict[str, Measured]] = {}
     for row in rows:
         runs = {name: found[name][row.label] for name in there}
         # The last of the test splits is the one reported, where a validation split comes before it.
-        ours = {
+        ours = errors[row.label] = {
             name: Measured([run.results[run.recipe.test_splits[-1]]["error"] for run in those])
             for name, those in runs.items()
         }
@@ -56,7 +57,11 @@ def error_over_data(
         lines += row_lines(row, ours, theirs, tail, [theirs.parameters if theirs else ""])
     table = Table("Classification error in %", ["network", *there.values(), "parameters"], lines)
     notes = [f"{data[name]} is left out. {text}" for name, text in absent.items()]
-    return Outcome(records, [table], notes=notes)
+    sizes = {} if setting.quick else {name: whereabouts(name).sizes.get("test") for name in there}
+    columns = [Column(title, name, size=sizes.get(name)) for name, title in there.items()]
+    conclusion = of_errors(rows, errors, columns)
+    conclusion += [] if setting.quick else beside_paper(rows, errors, there, published)
+    return Outcome(records, [table], notes=notes, conclusion=conclusion)
 
 
 def missing(data: str) -> str:

@@ -24,7 +24,7 @@ _SMALL = {
 
 
 def stand_in(data: str, **changes: Any) -> Mapping[str, Any]:
-    """The fields of a recipe that :meth:`Setting.row` is to change for a quick version on embedded images.
+    """The fields of a recipe that :func:`new_row` is to change for a quick version on embedded images.
 
     Args:
         data: an embedded data set; all of its test splits are tested on.

@@ -1,12 +1,10 @@
 """Tables of errors: ours as mean and standard deviation over seeds, the paper's beside them, and the difference."""
 
-import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from equicolor._tools.tables import Table
-from equicolor.experiments._experiment import Record
-from equicolor.experiments._rows import Row, spoken_seeds
+from equicolor.comparison import Measured, Row
 from equicolor.train import Run
 
 
@@ -27,61 +25,9 @@ class Published:
         mean, deviation = self.errors[split]
         return f"{mean:.2f}" if deviation is None else f"{mean:.2f} ({deviation:.2f})"
 
-    def difference(self, split: str, ours: "Measured") -> str:
+    def difference(self, split: str, ours: Measured) -> str:
         """By how many points our error is higher than the paper's; empty where it has none."""
         return f"{100 * ours.mean - self.errors[split][0]:+.2f}" if split in self.errors else ""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The errors of one network on one split over seeds, as fractions."""
-
-    values: Sequence[float] = field(default_factory=list)
-
-    @property
-    def mean(self) -> float:
-        return statistics.fmean(self.values)
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation over seeds; 0 for a single one."""
-        return statistics.stdev(self.values) if len(self.values) > 1 else 0.0
-
-    def __str__(self) -> str:
-        return format(self)
-
-    def __format__(self, sign: str) -> str:
-        """In %, with the deviation where there are several seeds; ``+`` gives the mean a sign."""
-        spread = f" ({100 * self.deviation:.2f})" if len(self.values) > 1 else ""
-        return f"{100 * self.mean:{sign}.2f}{spread}"
-
-
-def run_records(runs: Mapping[str, Sequence[Run]], *metrics: str) -> list[Record]:
-    """One record for each network, seed and split, with the error or with the metrics that are named."""
-    return [
-        {
-            "network": label,
-            "seed": run.recipe.seed,
-            "split": split,
-            **{metric: values.get(metric) for metric in metrics or ("error",)},
-            "parameters": run.summary["parameters"],
-            "steps": run.summary["steps"],
-            "seconds": run.summary["seconds"],
-            "run": run.folder.name,
-        }
-        for label, those in runs.items()
-        for run in those
-        for split, values in run.results.items()
-    ]
-
-
-def seeds_of(records: Sequence[Record]) -> str:
-    """How many seeds there are, in words.
-
-    >>> seeds_of([{"seed": 1999, "error": 0.1}, {"seed": 2000, "error": 0.2}])
-    '2 seeds'
-    """
-    return spoken_seeds(len({record["seed"] for record in records}))
 
 
 def error_table(

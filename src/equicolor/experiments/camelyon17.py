@@ -1,17 +1,16 @@
 """Generalisation to saturation shift in the wild: tissue from three hospitals, tested on a fourth."""
 
-from typing import TYPE_CHECKING
-
+from equicolor._tools.pages import Drawing
+from equicolor._tools.palette import FRAMES
 from equicolor._tools.pictures import new_figure
 from equicolor.color import rgb_to_hsl
+from equicolor.comparison import run_records
 from equicolor.data import DataNotFoundError, ImageSet, load
 from equicolor.experiments import Outcome, Record, Runner, Setting, register_experiment
+from equicolor.experiments._conclusions import of_rows
 from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments._stand_in import shift_columns, stand_in
-from equicolor.experiments._tables import Published, error_table, run_records
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from equicolor.experiments._tables import Published, error_table
 
 _RECIPES = {
     "ResNet50": "resnet50",
@@ -51,6 +50,7 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     runs = runner.train(rows)
     columns, published = (shift_columns(_SHAPES), None) if setting.quick else ({"test": "Error"}, _PAPER)
     table = error_table("Classification error in %", rows, runs, columns, published)
+    conclusion = of_rows(rows, runs, columns, published=published)
     notes = [] if setting.quick else ["The paper prints one Sat-3 without its step d: it stands beside each of ours."]
     try:
         sets = {
@@ -58,9 +58,9 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         }
     except DataNotFoundError as error:
         notes.append(f"No saturation statistics: the hospitals are told apart by the original release alone. {error}")
-        return Outcome(run_records(runs), [table], notes=notes)
-    records, figure = saturation_statistics(sets)
-    return Outcome([*run_records(runs), *records], [table], {"saturation": figure}, notes)
+        return Outcome(run_records(runs), [table], notes=notes, conclusion=conclusion)
+    records, drawing = saturation_statistics(sets)
+    return Outcome([*run_records(runs), *records], [table], {"saturation": drawing}, notes, conclusion)
 
 
 def _places(quick: bool) -> dict[str, tuple[str, str]]:
@@ -70,7 +70,7 @@ def _places(quick: bool) -> dict[str, tuple[str, str]]:
     return {name: ("camelyon17", split) for split, name in _HOSPITALS.items()}
 
 
-def saturation_statistics(sets: dict[str, ImageSet]) -> tuple[list[Record], "Figure"]:
+def saturation_statistics(sets: dict[str, ImageSet]) -> tuple[list[Record], Drawing]:
     """The HSL saturation of all pixels of a sample of each set, as mean, deviation and a picture of it."""
     records: list[Record] = []
     figure = new_figure(11, 1.5 * len(sets) + 0.5)
@@ -85,9 +85,14 @@ def saturation_statistics(sets: dict[str, ImageSet]) -> tuple[list[Record], "Fig
         for axes in line[:-1]:
             axes.set(xticks=[], yticks=[])
         line[0].set_ylabel(name)
-        line[-1].hist(saturation.numpy(), bins=_BINS, range=(0, 1), density=True)
-        line[-1].axvline(mean, color="C3")
+        line[-1].hist(saturation.numpy(), bins=_BINS, range=(0, 1), density=True, color=FRAMES[0])
+        line[-1].axvline(mean, color=FRAMES[4])
         line[-1].set(xlim=(0, 1), yticks=[], title=f"mean {mean:.3f}, standard deviation {deviation:.3f}")
         line[-1].title.set_fontsize("small")
     grid[-1, -1].set_xlabel("saturation of pixels")
-    return records, figure
+    said = "; ".join(f"{record['set']} {record['saturation']:.3f}" for record in records)
+    return records, Drawing(
+        figure,
+        f"A few images of each set, and a histogram of the saturation of its pixels. Means: {said}.",
+        "Images of each set, and how saturated their pixels are; a line marks the mean.",
+    )

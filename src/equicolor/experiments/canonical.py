@@ -1,25 +1,22 @@
 """Canonicalisation: what a network that undoes colour moves is worth beside its rivals, and where it fails. Our own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
 
 import torch
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
 
+from equicolor._tools.pages import Drawing
 from equicolor.color import shift_temperature
-from equicolor.data import list_datasets, load
+from equicolor.comparison import Measured, measured, multiplications, run_records, seeds_of
 from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
+from equicolor.experiments._conclusions import of_part, quoted
 from equicolor.experiments._pictures import curves
-from equicolor.experiments._rows import chosen_rows, rows_of
+from equicolor.experiments._rows import chosen_parts, rows_of
 from equicolor.experiments._stand_in import shift_columns
-from equicolor.experiments._tables import Measured, run_records, seeds_of
 from equicolor.nn import Canonicalizer
-from equicolor.train import Learner, Run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from equicolor.train import Run
 
 _RECIPE = "canonical_shapes3d"
 #: How far light is moved, in temperature; and each half of an image, the one this way, the other the other.
@@ -79,7 +76,7 @@ _COLOUR = _Part(
     ),
     {"test": "test"},
 )
-_PARTS = (_LIGHT, _HUE, _COLOUR)
+_PARTS = {part.name: part for part in (_LIGHT, _HUE, _COLOUR)}
 
 
 @register_experiment(
@@ -95,34 +92,44 @@ _PARTS = (_LIGHT, _HUE, _COLOUR)
     place=140,
 )
 def _run(setting: Setting, runner: Runner) -> Outcome:
-    every = {part.name: rows_of(setting, _RECIPE, part.networks, quick=_QUICK) for part in _PARTS}
-    chosen = chosen_rows(setting, [row for rows in every.values() for row in rows])
-    runs = runner.train([row for row in chosen if not _is_around(row)])
-    for row in filter(_is_around, chosen):
+    every = {part.name: rows_of(setting, _RECIPE, part.networks, quick=_QUICK) for part in _PARTS.values()}
+    chosen = chosen_parts(setting, every)
+    wanted = [row for rows in chosen.values() for row in rows]
+    runs = runner.train([row for row in wanted if not _is_around(row)])
+    for row in filter(_is_around, wanted):
         runs[row.label] = _around(row, every, runner)
     moves, lamps = (_QUICK_MOVES, _QUICK_LAMPS) if setting.quick else (MOVES, LAMPS)
     records: list[Record] = []
-    tables, pictures = [], {}
-    for part in _PARTS:
-        rows = [row for row in every[part.name] if row in chosen]
-        if not rows:
-            continue
+    tables, pictures, conclusion = [], {}, list[str]()
+    for name, rows in chosen.items():
+        part = _PARTS[name]
         those = {row.label: runs[row.label] for row in rows}
         records += [{"part": part.name, **record} for record in run_records(those)]
+        told = of_part(part.title.partition(":")[0], f"{part.name}, ", rows, runs, part.columns)
         if part is _LIGHT:
             runner.log("Moving the light of test images")
             unseen = _lights(those, runner, moves, lamps)
             records += unseen
             tables += [
                 _table(part, rows, runs, unseen),
-                _far_table(rows, unseen, moves),
-                _lamps_table(rows, unseen, lamps),
+                _by_move(_FAR, rows, unseen, "one lamp", {f"{move:+g}": move for move in moves}),
+                _by_move(_LAMPS, rows, unseen, "two lamps", {f"±{move:g}": move for move in lamps}),
             ]
-            pictures["far-moves"] = _picture(rows, unseen)
+            pictures["far-moves"] = _picture(rows, unseen, moves)
+            conclusion += [told, _in_other_light(rows, unseen)]
         else:
+            conclusion.append(told)
             tables.append(_table(part, rows, runs))
     notes = [_NOTE.format(seeds=seeds_of(records), reach=f"{REACH:g}"), *([] if setting.quick else [_PROTOCOL])]
-    return Outcome(records, tables, pictures, notes)
+    return Outcome(records, tables, pictures, notes, conclusion)
+
+
+def _in_other_light(rows: Sequence[Row], records: Sequence[Record]) -> str:
+    errors = {row.label.removeprefix("light, "): measured(records, network=row.label, light="any") for row in rows}
+    said = ", ".join(
+        f"{quoted(label)} {errors[label].written()}" for label in sorted(errors, key=lambda row: errors[row].mean)
+    )
+    return f"In other light, each image under a lamp of its own, errors in %, the least first: {said}."
 
 
 # ------------------------------------------------------------------------------------------------ training
@@ -161,29 +168,16 @@ def _lights(
     for label, those in runs.items():
         for run in those:
             about: Record = {"part": "light", "network": label, "seed": run.recipe.seed}
-            records.append({**about, "light": "any", "error": runner.error_under(run, "test_a", _ANY_LIGHT)})
+            records.append({**about, "light": "any", "error": runner.runs.error_under(run, "test_a", _ANY_LIGHT)})
             for move in moves:
-                error = runner.error_under(run, "test_a", f"temp:{move:g}") if move else run.results["test_a"]["error"]
+                error = (
+                    runner.runs.error_under(run, "test_a", f"temp:{move:g}") if move else run.results["test_a"]["error"]
+                )
                 records.append({**about, "light": "one lamp", "move": move, "error": error})
             for amount in lamps:
-                error = runner.error_on(run, "test_a", f"lamps:{amount:g}", _lit(amount))
+                error = runner.runs.error_on(run, "test_a", f"lamps:{amount:g}", partial(two_lamps, amount=amount))
                 records.append({**about, "light": "two lamps", "move": amount, "error": error})
     return records
-
-
-def _lit(amount: float) -> Callable[[Tensor], Tensor]:
-    return lambda images: two_lamps(images, amount)
-
-
-def multiplications(run: Run) -> float:
-    """How many a network takes for one image, in millions, by the algorithms that it chooses here."""
-    recipe = run.recipe
-    images = load(recipe.data, split=list_datasets()[recipe.data][0], in_memory=False, **recipe.data_options)
-    model = Learner(recipe, images).model.eval()
-    batch = images.fetch([0]).images
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        model(batch)
-    return float(counter.get_total_flops()) / 2e6  # a multiplication and an addition are two
 
 
 # ------------------------------------------------------------------------------------------------ showing
@@ -192,13 +186,13 @@ def multiplications(run: Run) -> float:
 def _table(part: _Part, rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], unseen: Sequence[Record] = ()) -> Table:
     """The errors of all networks, and what they cost."""
     lines = []
-    plain = multiplications(runs[rows[0].label][0]) if rows[0].label.endswith(", plain") else None
+    plain = multiplications(runs[rows[0].label][0].recipe) if rows[0].label.endswith(", plain") else None
     for row in rows:
         those = runs[row.label]
         errors = [Measured([run.results[split]["error"] for run in those]) for split in part.columns]
         if unseen:
-            errors.append(_measured(unseen, row, "any"))
-        cost = multiplications(those[0])
+            errors.append(measured(unseen, network=row.label, light="any"))
+        cost = multiplications(those[0].recipe)
         lines.append(
             [
                 row.title,
@@ -211,37 +205,31 @@ def _table(part: _Part, rows: Sequence[Row], runs: Mapping[str, Sequence[Run]], 
     return Table(part.title, ["network", *columns, "parameters", "multiplications"], lines)
 
 
-def _far_table(rows: Sequence[Row], records: Sequence[Record], moves: Sequence[float]) -> Table:
-    lines = [[row.title, *(str(_measured(records, row, "one lamp", move)) for move in moves)] for row in rows]
-    title = f"Light moved by so much in temperature (canonicalisers are trained within ±{REACH:g}): error in %"
-    return Table(title, ["network", *(f"{move:+g}" for move in moves)], lines)
+def _by_move(
+    title: str, rows: Sequence[Row], records: Sequence[Record], light: str, moves: Mapping[str, float]
+) -> Table:
+    lines = [
+        [row.title, *(str(measured(records, network=row.label, light=light, move=move)) for move in moves.values())]
+        for row in rows
+    ]
+    return Table(title, ["network", *moves], lines)
 
 
-def _lamps_table(rows: Sequence[Row], records: Sequence[Record], lamps: Sequence[float]) -> Table:
-    lines = [[row.title, *(str(_measured(records, row, "two lamps", amount)) for amount in lamps)] for row in rows]
-    title = "Two lamps in one image, the left half warmer and the right half colder by so much: error in %"
-    return Table(title, ["network", *(f"±{amount:g}" for amount in lamps)], lines)
-
-
-def _measured(records: Sequence[Record], row: Row, light: str, move: float | None = None) -> Measured:
-    """The errors of a network over seeds."""
-    wanted = (row.label, light, move)
-    found = [each for each in records if (each["network"], each["light"], each.get("move")) == wanted]
-    return Measured([float(each["error"] or 0) for each in found])
-
-
-def _picture(rows: Sequence[Row], records: Sequence[Record]) -> "Figure":
-    lines: dict[str, dict[float, float]] = {}
-    for row in rows:
-        places = [float(r["move"] or 0) for r in records if (r["network"], r["light"]) == (row.label, "one lamp")]
-        lines[row.marked.removeprefix("light, ")] = {
-            place: 100 * _measured(records, row, "one lamp", place).mean for place in dict.fromkeys(places)
+def _picture(rows: Sequence[Row], records: Sequence[Record], moves: Sequence[float]) -> Drawing:
+    lines = {
+        row.marked.removeprefix("light, "): {
+            move: 100 * measured(records, network=row.label, light="one lamp", move=move).mean for move in moves
         }
-    figure = curves("shift of the light in temperature", "error in %", lines)
-    figure.axes[0].axvspan(-REACH, REACH, color="0.5", alpha=0.12, linewidth=0)  # what canonicalisers are trained for
-    return figure
+        for row in rows
+    }
+    caption = (
+        f"Shaded: light within ±{REACH:g}, for which canonicalisers are trained. Numbers are those at the right end."
+    )
+    return curves("shift of the light in temperature", "error in %", lines, shaded=(-REACH, REACH), caption=caption)
 
 
+_FAR = f"Light moved by so much in temperature (canonicalisers are trained within ±{REACH:g}): error in %"
+_LAMPS = "Two lamps in one image, the left half warmer and the right half colder by so much: error in %"
 _NOTE = (
     "Means over {seeds}, with the standard deviation in brackets where there are several. “Other light”: each image "
     "under a lamp of its own, within ±{reach} in temperature and tint. “Around plain”: the plain network of the same "

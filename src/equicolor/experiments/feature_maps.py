@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.pages import Drawing
+from equicolor._tools.palette import FRAMES
 from equicolor._tools.pictures import new_figure
 from equicolor.data import load
 from equicolor.experiments import Outcome, Record, Runner, Setting, Table, chosen_rows, register_experiment, rows_of
@@ -17,16 +19,15 @@ from equicolor.models import create_model
 from equicolor.train import Recipe
 from equicolor.trained import inspect_model
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 #: Of Z2CNN. CEConv lifts by its first convolution.
 LAYERS = {"lift": "lift", "layers.0": "first convolution", "layers.3": "second convolution"}
 _HUE = {"Hue-4": "hue4", "CEConv-4": "ceconv4"}
 _NO_LIFT = ("CEConv-4",)
 _UNTRAINED = {"Sat-3": ("sat3", "saturation_shift_shapes3d"), "Lum-3": ("lum3", "luminance_shift_shapes3d")}
+#: Relative errors below are those of float32.
+_ROUNDING = 1e-5
 _MOVED = 1  # the element that moves the image: 90° of hue, one step of saturation or luminance
-_BORDER = "#1f5fff"  # the paper's blue
+_BORDER = FRAMES[0]  # blue, as in the paper
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         torch.manual_seed(0)
         networks[label] = (create_model("z2cnn", name, num_classes=4), data, "random weights")
     records: list[Record] = []
-    pictures: dict[str, Figure] = {}
+    pictures: dict[str, Drawing] = {}
     for label, (model, data, weights) in networks.items():
         runner.log(f"drawing {label}")
         group: Group = model.group  # type: ignore[assignment]
@@ -121,7 +122,19 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         *(f"{row.label}: {row.reduced}." for row in rows if row.reduced),
         data_note(),
     ]
-    return Outcome(records, [_table(records)], pictures, notes)
+    return Outcome(records, [_table(records)], pictures, notes, _conclusion(records))
+
+
+def _conclusion(records: Sequence[Record]) -> list[str]:
+    """How far the maps of each network are from being moved along, from its first layer to its last."""
+    found = []
+    for label in dict.fromkeys(str(record["network"]) for record in records):
+        errors = {LAYERS[str(r["layer"])]: float(r["error"] or 0) for r in records if r["network"] == label}
+        worst = max(errors, key=lambda layer: errors[layer])
+        said = ", ".join(f"{layer} {error:.0e}" for layer, error in errors.items())
+        kind = "move along the group, but for rounding" if errors[worst] < _ROUNDING else "move along only in part"
+        found.append(f"{label}: its maps {kind}. Relative errors: {said}.")
+    return found
 
 
 def _table(records: Sequence[Record]) -> Table:
@@ -137,7 +150,7 @@ def _pixels(picture: Tensor) -> Any:
     return picture[0].numpy() if len(picture) == 1 else picture.permute(1, 2, 0).clamp(0, 1).numpy()
 
 
-def _draw(title: str, group: Group, image: Tensor, found: Sequence[Maps]) -> "Figure":
+def _draw(title: str, group: Group, image: Tensor, found: Sequence[Maps]) -> Drawing:
     moved_image = group.act_on_images(_MOVED, image)
     columns = group.order
     figure = new_figure(1.7 * (columns + 1), 3.7 * len(found) + 0.5)
@@ -164,4 +177,10 @@ def _draw(title: str, group: Group, image: Tensor, found: Sequence[Maps]) -> "Fi
             grid[0, column + 1].set_title(group.describe(element), fontsize="small")
         for axes in grid.flat:
             axes.set(xticks=[], yticks=[])
-    return figure
+    said = "; ".join(f"{LAYERS[each.name]}, relative error {each.error:.1e}" for each in found)
+    return Drawing(
+        figure,
+        f"Feature maps of {title}: a pair of rows for each layer, the image above and the moved one below, with a map "
+        f"for each of {group.order} elements. {said}.",
+        "A map below should be the one above it, moved on by one element; blue borders mark one such pair.",
+    )

@@ -1,10 +1,20 @@
 """Generalisation to global hue shift: coloured digits, trained on two thirds of all hues, tested on the last third."""
 
+from equicolor._tools.pages import Drawing
+from equicolor.comparison import bars
 from equicolor.experiments import Outcome, Published, Runner, Setting, error_table, register_experiment, run_records
-from equicolor.experiments._five import five_rows, tuned_note
-from equicolor.experiments._pictures import bars
+from equicolor.experiments._conclusions import of_rows
+from equicolor.experiments._five import CECONV_DIFFERS, five_rows, tuned_note
+from equicolor.experiments._pictures import examples
+from equicolor.experiments._several import missing
 from equicolor.experiments._stand_in import shift_columns
 
+#: To explain the paper's Z2CNN: its authors' code ends in a softmax, of which cross-entropy is taken.
+_SOFTMAX = {"Z2CNN, softmax": "z2cnn-softmax"}
+_SOFTMAX_NOTE = (
+    "“Softmax”: the network ends in a softmax before cross-entropy, which takes another, as in the authors' code and "
+    "not in the paper's text."
+)
 SPLITS = shift_columns("hue_shift_mnist")
 _PAPER = {
     "Z2CNN": Published({"test_a": (1.54, 0.10), "test_b": (57.38, 22.06)}, "22,130"),
@@ -25,11 +35,34 @@ _PAPER = {
     ),
     quick="scikit-learn's embedded digits instead of MNIST, four epochs, one seed.",
     place=15,
+    differs={
+        "Z2CNN": (
+            "Z2CNN on unseen hues (A/B): the paper has 57 %, where here it errs on few more than on seen ones. Two "
+            "thirds of the hues are seen in training, from red over green to blue; a network with plain logits and "
+            "cross-entropy generalises to the rest. The authors' network ends in a softmax that is fed to "
+            "cross-entropy. We named that as what may be the difference; measured, it is not: with it, one seed in "
+            "full length has 0.77 % on A and 1.45 % on B (row “Z2CNN, softmax”). "
+            "We know of no difference that explains "
+            "the paper's number. Nothing was tuned to make the gap appear, or disappear: the recipe is the paper's. "
+            "The experiment coverage shows where it appears, as the arc of training hues shrinks."
+        ),
+        "Hue-4": (
+            "Hue-4 errs less here than in the paper, by more than the deviation of either, where Hue-3 agrees with it. "
+            "We know of no difference in the recipe that would explain it."
+        ),
+        "CEConv": f"{CECONV_DIFFERS} Parameters of CEConv-3 are the paper's, of CEConv-4 400 more.",
+    },
 )
 def _run(setting: Setting, runner: Runner) -> Outcome:
     # The quick version takes the embedded digits, which are always there.
     recipe = "hue_shift_digits" if setting.quick else "hue_shift_mnist"
-    rows = five_rows(setting, recipe, quick={"epochs": 4})
+    rows = five_rows(setting, recipe, quick={"epochs": 4}, more=_SOFTMAX)
     runs = runner.train(rows)
-    table = error_table("Classification error in %", rows, runs, SPLITS, None if setting.quick else _PAPER)
-    return Outcome(run_records(runs), [table], {"errors": bars(rows, runs, SPLITS)}, tuned_note(rows))
+    published = None if setting.quick else _PAPER
+    table = error_table("Classification error in %", rows, runs, SPLITS, published)
+    pictures: dict[str, Drawing] = {"errors": bars(rows, runs, SPLITS)}
+    if not missing(recipe):  # the results of finished runs are enough for the table
+        pictures["examples"] = examples(recipe, SPLITS)
+    softmax = [_SOFTMAX_NOTE] if any(row.label in _SOFTMAX for row in rows) else []
+    conclusion = of_rows(rows, runs, SPLITS, published=published)
+    return Outcome(run_records(runs), [table], pictures, [*tuned_note(rows), *softmax], conclusion)

@@ -1,16 +1,14 @@
 """Sample efficiency: the improvement over Z2CNN at each share of the training images."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from equicolor._tools.pages import Drawing
+from equicolor.comparison import measured, seeds_of
 from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
 from equicolor.experiments._five import FIVE
 from equicolor.experiments._pictures import curves
 from equicolor.experiments._rows import chosen_rows, new_row
-from equicolor.experiments._tables import Measured, seeds_of
 from equicolor.experiments.mnist import SPLITS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SHARES = (1, 2, 5, 10, 20, 100)
 _IMAGES, _BATCH, _LEAST_STEPS = 60_000, 128, 120
@@ -47,7 +45,38 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
                     records.append({**where, "error": error, "run": run.folder.name})
     reduced = [f"{row.label}: {row.reduced}." for row in chosen if row.reduced]
     notes = [_NOTE.format(seeds=seeds_of(records)), *reduced]
-    return Outcome(records, _tables(records, shares), _pictures(records, shares), notes)
+    return Outcome(records, _tables(records, shares), _pictures(records, shares), notes, _conclusion(records, shares))
+
+
+def _conclusion(records: list[Record], shares: tuple[int, ...]) -> list[str]:
+    """Where equivariance pays most, and what is left of it with all images."""
+    labels = list(dict.fromkeys(str(record["network"]) for record in records))
+    others = [label for label in labels if label != _BASELINE]
+    if _BASELINE not in labels or not others:
+        return []
+    gains = {
+        (label, share, split): _improvement(records, label, share, split)
+        for label in others
+        for share in shares
+        for split in SPLITS
+    }
+    best = max(gains, key=lambda case: gains[case])
+    label, share, split = best
+    if gains[best] <= 0:
+        return [f"No network is better than {_BASELINE} at any share of the images."]
+    own, base = (measured(records, network=name, share=share, split=split).written() for name in (label, _BASELINE))
+    last = shares[-1]
+    end = {name: f"{gains[label, last, name_of]:+.1f} on {name}" for name_of, name in SPLITS.items()}
+    return [
+        f"The gain is largest at {share} % of the images: on {SPLITS[split]}, {label} errs on {own} % and {_BASELINE} "
+        f"on {base}. At {last} % {label} is better by so many points: {', '.join(end.values())}."
+    ]
+
+
+def _improvement(records: list[Record], label: str, share: int, split: str) -> float:
+    """By how many points of error a network is better than the conventional one."""
+    base, own = (measured(records, network=n, share=share, split=split).mean for n in (_BASELINE, label))
+    return 100 * (base - own)
 
 
 def _row(setting: Setting, label: str, name: str, share: int) -> Row:
@@ -61,36 +90,36 @@ def _row(setting: Setting, label: str, name: str, share: int) -> Row:
     return new_row(setting, label, f"hue_shift_mnist:{name}-tuned", changes)
 
 
-def _errors(records: list[Record], label: str, share: int, split: str) -> Measured:
-    chosen = [r for r in records if (r["network"], r["share"], r["split"]) == (label, share, split)]
-    return Measured([float(r["error"] or 0) for r in chosen])
-
-
 def _tables(records: list[Record], shares: tuple[int, ...]) -> list[Table]:
     labels = list(dict.fromkeys(str(record["network"]) for record in records))
     return [
         Table(
             f"Error in % on {name}, by the share of training images",
             ["network", *(f"{share} %" for share in shares)],
-            [[label, *(str(_errors(records, label, share, split)) for share in shares)] for label in labels],
+            [
+                [label, *(str(measured(records, network=label, share=share, split=split)) for share in shares)]
+                for label in labels
+            ],
         )
         for split, name in SPLITS.items()
     ]
 
 
-def _pictures(records: list[Record], shares: tuple[int, ...]) -> "dict[str, Figure]":
+def _pictures(records: list[Record], shares: tuple[int, ...]) -> dict[str, Drawing]:
     labels = list(dict.fromkeys(str(record["network"]) for record in records))
     if _BASELINE not in labels:
         return {}
     pictures = {}
     for split, name in SPLITS.items():
-
-        def improvement(label: str, share: int, split: str = split) -> float:
-            return 100 * (_errors(records, _BASELINE, share, split).mean - _errors(records, label, share, split).mean)
-
-        lines = {label: {float(s): improvement(label, s) for s in shares} for label in labels if label != _BASELINE}
+        lines = {
+            label: {float(share): _improvement(records, label, share, split) for share in shares}
+            for label in labels
+            if label != _BASELINE
+        }
         axis = f"improvement over {_BASELINE} on {name}, in points"
-        pictures[f"improvement_{name[-1].lower()}"] = curves("share of training images, in %", axis, lines, log_x=True)
+        caption = f"Above 0, a network errs less than {_BASELINE} with as many images."
+        drawing = curves("share of training images, in %", axis, lines, log_x=True, falling=True, caption=caption)
+        pictures[f"improvement_{name[-1].lower()}"] = drawing
     return pictures
 
 

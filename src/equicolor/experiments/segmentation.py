@@ -1,20 +1,19 @@
 """Foreground against background: the masks of objects on photographs, by conventional and hue-equivariant networks."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
+from equicolor._tools.pages import Drawing
 from equicolor._tools.pictures import new_figure
+from equicolor.comparison import run_records
 from equicolor.data import ImageSet, load
 from equicolor.experiments import Outcome, Record, Runner, Setting, register_experiment
+from equicolor.experiments._conclusions import of_rows
 from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments._stand_in import shift_columns, stand_in
-from equicolor.experiments._tables import Published, error_table, run_records
+from equicolor.experiments._tables import Published, error_table
 from equicolor.train import Run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _RECIPES = {"Conv": "conv", "Hue-3": "hue3"}
 _PAPER = {
@@ -48,11 +47,12 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         {**record, "iou": run_iou["iou"]}
         for record, run_iou in zip(run_records(runs), run_records(runs, "iou"), strict=True)
     ]
-    return Outcome(records, tables, {"masks": _draw(images.sample(_SHOWN), runs)})
+    conclusion = of_rows(rows, runs, columns, published=published)
+    return Outcome(records, tables, {"masks": _draw(images.sample(_SHOWN), runs)}, conclusion=conclusion)
 
 
 @torch.inference_mode()
-def _draw(images: ImageSet, runs: Mapping[str, Sequence[Run]]) -> "Figure":
+def _draw(images: ImageSet, runs: Mapping[str, Sequence[Run]]) -> Drawing:
     """The image, its mask, and the masks that the first seed of every network finds."""
     batch = images[:]
     columns = {"image": batch.images.movedim(1, -1), "mask": batch.targets}
@@ -65,4 +65,8 @@ def _draw(images: ImageSet, runs: Mapping[str, Sequence[Run]]) -> "Figure":
         for place, picture in zip(axes, pictures, strict=True):
             place.imshow(picture.numpy(), cmap="gray", vmin=0, vmax=1)
             place.set(xticks=[], yticks=[])
-    return figure
+    return Drawing(
+        figure,
+        f"{len(images)} images, a row each: the image, its true mask, and the masks found by {', '.join(runs)}.",
+        "What is white is taken for foreground. Networks are those of the first seed.",
+    )

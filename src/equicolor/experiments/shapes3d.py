@@ -1,17 +1,13 @@
 """Generalisation to local hue shift: coloured shapes, trained on one half of all hues, tested on the other."""
 
-from typing import TYPE_CHECKING
-
+from equicolor.comparison import bars, run_records
 from equicolor.data import original_file
 from equicolor.experiments import Outcome, Runner, Setting, register_experiment
-from equicolor.experiments._five import five_rows, tuned_note
-from equicolor.experiments._pictures import bars, examples
+from equicolor.experiments._conclusions import of_rows
+from equicolor.experiments._five import CECONV_DIFFERS, five_rows, tuned_note
+from equicolor.experiments._pictures import examples
 from equicolor.experiments._stand_in import shift_columns
-from equicolor.experiments._tables import Published, error_table, run_records
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from PIL.Image import Image
+from equicolor.experiments._tables import Published, error_table
 
 DATA = "hue_shift_shapes3d"
 SPLITS = shift_columns(DATA)
@@ -45,10 +41,23 @@ def data_note() -> str:
     ),
     quick="A few thousand images, three epochs at a higher rate, one seed, without CEConv unless --rows asks for it.",
     place=30,
+    differs={
+        "Hue-3": (
+            "Hue-3 on B and C: the paper has 0.03 and 0.04 %, here it is more. The images are those of our renderer, "
+            "unless the original set is at hand. B is A turned by 180°, but for pixels at edges, which blend two "
+            "colours, and rounding: an element of Hue-4 and none of Hue-3. Of Hue-4 the structure promises about as "
+            "many errors on B as on A, of Hue-3 it does not. Trained better, Hue-3 comes to the paper's errors, too: "
+            "what is left at the paper's rate of 0.0001 is not learnt yet."
+        ),
+        "Z2CNN": "Z2CNN on B and C varies from seed to seed more than it differs from the paper's.",
+        "CEConv": f"{CECONV_DIFFERS} Parameters of CEConv-3 are the paper's, of CEConv-4 2,271 fewer.",
+    },
 )
 def _run(setting: Setting, runner: Runner) -> Outcome:
     rows = five_rows(setting, DATA, QUICK, ("Z2CNN", "Hue-3", "Hue-4"))
     runs = runner.train(rows)
-    table = error_table("Classification error in %", rows, runs, SPLITS, None if setting.quick else _PAPER)
-    pictures: dict[str, Figure | Image] = {"errors": bars(rows, runs, SPLITS), "examples": examples(DATA, SPLITS)}
-    return Outcome(run_records(runs), [table], pictures, [data_note(), *tuned_note(rows)])
+    published = None if setting.quick else _PAPER
+    table = error_table("Classification error in %", rows, runs, SPLITS, published)
+    pictures = {"errors": bars(rows, runs, SPLITS), "examples": examples(DATA, SPLITS)}
+    conclusion = of_rows(rows, runs, SPLITS, published=published)
+    return Outcome(run_records(runs), [table], pictures, [data_note(), *tuned_note(rows)], conclusion)

@@ -1,9 +1,13 @@
 """Generalisation to luminance shift: toys in six lights, trained in the middle ones, tested in darker and brighter."""
 
+from equicolor.comparison import run_records
 from equicolor.experiments import Outcome, Runner, Setting, register_experiment
+from equicolor.experiments._conclusions import of_rows
+from equicolor.experiments._pictures import examples
 from equicolor.experiments._rows import chosen_rows, rows_of
+from equicolor.experiments._several import missing
 from equicolor.experiments._stand_in import shift_columns, stand_in
-from equicolor.experiments._tables import Published, error_table, run_records
+from equicolor.experiments._tables import Published, error_table
 
 _RECIPES = {"ResNet18": "resnet18", "Lum-3": "lum3"}
 _PAPER = {
@@ -28,5 +32,10 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     rows = chosen_rows(setting, rows_of(setting, "small_norb", _RECIPES, quick=quick))
     runs = runner.train(rows)
     published = None if setting.quick else _PAPER
-    table = error_table("Classification error in %", rows, runs, shift_columns("small_norb"), published)
-    return Outcome(run_records(runs), [table])
+    splits = shift_columns("small_norb")
+    table = error_table("Classification error in %", rows, runs, splits, published)
+    data = "luminance_shift_shapes3d" if setting.quick else "small_norb"
+    # The results of finished runs are enough for the table, without the images.
+    pictures = {} if missing(data) else {"examples": examples(data, splits)}
+    conclusion = of_rows(rows, runs, splits, published=published)
+    return Outcome(run_records(runs), [table], pictures, conclusion=conclusion)

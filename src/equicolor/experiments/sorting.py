@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from equicolor._tools.pages import Drawing
 from equicolor._tools.pictures import contact_sheet, new_figure
 from equicolor.color import hsl_to_rgb, rgb_to_hsl
 from equicolor.data import load
 from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, Value, register_experiment
 from equicolor.experiments._rows import chosen_rows, rows_of
 from equicolor.experiments.trajectories import rows as digits_rows
-from equicolor.groups import Factor, Group, Hue
+from equicolor.groups import Group, Hue
 from equicolor.train import Recipe
 from equicolor.trained import HuePositions, fine_features, hue_factor, hue_positions, layer_features, penultimate_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from PIL.Image import Image
 
 NETWORKS = {"Hue-3": "hue3", "Hue-4": "hue4", "CEConv-3": "ceconv3", "CEConv-4": "ceconv4", "ResNet44": "resnet"}
 #: What is aligned: the paper's whole feature map; or, as ``equicolor sort`` does, its mean over the image, also between
@@ -120,7 +120,7 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     records: list[Record] = []
     orders: dict[str, Tensor] = {}
     angles: dict[str, Tensor] = {}
-    pictures: dict[str, Figure | Image] = {}
+    pictures: dict[str, Drawing] = {}
     for row in chosen:
         run = runs[row.label][0]
         model = run.model
@@ -137,9 +137,16 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
                 found = positions(model, group, images, feature)
                 records.append({**about, "feature": feature, **_measured(found, hue, colourful)})
             order, angles[row.label] = found.order, found.degrees
-            sections = _bands(found, hue_factor(group))
+            sections = found.sections(hue_factor(group))
         orders[row.label] = order
-        pictures[f"sorted-{row.label.lower()}"] = contact_sheet(images, _thinned(sections))
+        thinned = _thinned(sections)
+        pictures[f"sorted-{row.label.lower()}"] = Drawing(
+            contact_sheet(images, thinned),
+            f"{sum(len(members) for _, members in thinned)} thumbnails in the order of {row.label}: "
+            + ", ".join(f"{len(members)} at {heading}" for heading, members in thinned if members)
+            + ".",
+            f"Images in the order that {row.label} finds, row by row; at the left the band, and how many it has.",
+        )
     notes = [
         f"{len(images)} test images. Their own hue is the mean of their pixels', weighted by chroma: background "
         "counts as much as the object. Angles are compared up to a constant: agreement is the length of the mean of "
@@ -152,8 +159,33 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         "maps from the first image's, as far as the paper tells, and the hues of neighbours are all that is compared.",
         "The paper shows pictures alone and prints no numbers to compare with.",
     ]
-    pictures = {"sorting": _draw(hue, chroma, orders, angles), **pictures}
-    return Outcome(records, [_table(chosen, records)], pictures, notes)
+    drawing = Drawing(
+        _draw(hue, chroma, orders, angles),
+        f"For each of {', '.join(orders)} a strip of the images' own hues in the order found, which is a rainbow where "
+        f"the order is that of hues; beside it the angle found against the own hue. {' '.join(_conclusion(records))}",
+        "A strip that goes once through the rainbow is sorted; points along a diagonal agree with the pixels.",
+    )
+    return Outcome(records, [_table(chosen, records)], {"sorting": drawing, **pictures}, notes, _conclusion(records))
+
+
+def _conclusion(records: Sequence[Record]) -> list[str]:
+    """How far the angles that networks find are from those of the pixels."""
+    angles = {
+        str(record["network"]): float(record["degrees"] or 0)
+        for record in records
+        if record["feature"] == "mean" and record.get("degrees") is not None
+    }
+    found = []
+    if angles:
+        said = ", ".join(f"{label} {angles[label]:.0f}°" for label in sorted(angles, key=lambda label: angles[label]))
+        found.append(f"The hue that networks find is on average so far from that of the pixels (chance: 90°): {said}.")
+    found += [
+        f"{record['network']} has no group: in its order, neighbours are {record['neighbours']:.0f}° apart "
+        "(chance: 90°)."
+        for record in records
+        if record.get("degrees") is None
+    ]
+    return found
 
 
 def _measured(found: HuePositions, hue: Tensor, colourful: Tensor) -> dict[str, float]:
@@ -168,16 +200,6 @@ def _measured(found: HuePositions, hue: Tensor, colourful: Tensor) -> dict[str, 
         "degrees, colourful half": error_half,
         "neighbours": neighbour_difference(hue, found.order),
     }
-
-
-def _bands(found: HuePositions, hues: Factor) -> list[tuple[str, list[int]]]:
-    """The images of each band in their order, and at last those without hue."""
-    order, grey = found.order.tolist(), found.degrees.isnan().tolist()
-    bands = [
-        (f"{hues.amount(k):g}{hues.unit}", [i for i in order if found.band[i] == k and not grey[i]])
-        for k in hues.offsets
-    ]
-    return [*bands, ("no hue", [i for i in order if grey[i]])]
 
 
 def _thinned(sections: Sequence[tuple[str, list[int]]]) -> list[tuple[str, list[int]]]:

@@ -7,11 +7,12 @@ from typing import get_args
 import torch
 from torch import nn
 
+from equicolor.comparison import Measured, run_records
 from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
-from equicolor.experiments._rows import chosen_rows, rows_of
+from equicolor.experiments._conclusions import of_part
+from equicolor.experiments._rows import chosen_parts, rows_of
 from equicolor.experiments._several import missing
 from equicolor.experiments._stand_in import SHORT, shift_columns
-from equicolor.experiments._tables import Measured, run_records
 from equicolor.groups import group as as_group
 from equicolor.measure import equivariance_error
 from equicolor.nn import GroupConv2d, Lift, Window
@@ -90,20 +91,29 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     absent = {part.recipe: text for part in parts[1:] if (text := missing(part.recipe))}
     there = [part for part in parts if part.recipe not in absent]
     every = {part.recipe: rows_of(setting, part.recipe, part.networks, quick=SHORT) for part in there}
-    chosen = chosen_rows(setting, [row for rows in every.values() for row in rows])
-    runs = runner.train(chosen)
+    chosen = chosen_parts(setting, every)
+    runs = runner.train([row for rows in chosen.values() for row in rows])
     records: list[Record] = []
     tables: list[Table] = []
+    conclusion = []
     for part in there:
-        rows = [row for row in every[part.recipe] if row in chosen]
-        if rows:
+        if rows := chosen.get(part.recipe):
             tables.append(_table(part, rows, runs))
             records += run_records({row.label: runs[row.label] for row in rows}, part.metric)
+            name = part.title.partition(",")[0]
+            conclusion.append(of_part(name, "cells, ", rows, runs, part.columns, part.metric))
     measured = equivariance_of_windows()
     tables.append(_equivariance_table(measured))
-    return Outcome(
-        [*records, *measured], tables, notes=[_NOTE, *(f"Cells are left out. {text}" for text in absent.values())]
-    )
+    conclusion.append(_equivariance(measured))
+    notes = [_NOTE, *(f"Cells are left out. {text}" for text in absent.values())]
+    return Outcome([*records, *measured], tables, notes=notes, conclusion=conclusion)
+
+
+def _equivariance(records: Sequence[Record]) -> str:
+    """The deepest networks that were measured, the least error first."""
+    errors = {str(r["window"]): float(r["equivariance_error"] or 0) for r in records if r["layers"] == max(_DEPTHS)}
+    said = ", ".join(f"{window} {errors[window]:.0e}" for window in sorted(errors, key=lambda window: errors[window]))
+    return f"Relative equivariance error of {max(_DEPTHS)} untrained layers, by what comes in at the edge: {said}."
 
 
 def _table(part: _Part, rows: Sequence[Row], runs: Mapping[str, Sequence[Run]]) -> Table:

@@ -13,24 +13,29 @@ from equicolor.files._pretrained import (
     WEIGHTS,
     card_of,
     from_pretrained,
-    model_folder,
     read_card,
     save_pretrained,
     saved_folder,
 )
 from equicolor.files._readme import README, readme
+from equicolor.files._shipped import list_shipped
+from equicolor.files._single import CARD_KEY, card_in, from_single, save_single
 
 __all__ = [
     "CARD",
+    "CARD_KEY",
     "README",
     "WEIGHTS",
     "Card",
+    "card_in",
     "card_of",
     "from_pretrained",
-    "model_folder",
+    "from_single",
+    "list_shipped",
     "push_to_hub",
     "read_card",
     "readme",
     "save_pretrained",
+    "save_single",
     "saved_folder",
 ]

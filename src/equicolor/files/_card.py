@@ -8,39 +8,55 @@ from pathlib import Path
 from typing import Any
 
 from equicolor._tools.environment import version
+from equicolor._tools.files import json_text
 from equicolor._tools.images import Fit
+from equicolor._tools.renamed import renamed
+from equicolor._tools.short import short
+from equicolor.color import COLOR_NORMALIZATIONS, ColorNormalization
 from equicolor.models import Preparation, Task, list_models
 
 #: Of the cards that are written. A reader takes all formats up to this one: see ``_UPGRADES``.
-FORMAT = 2
+FORMAT = 4
+#: Of the largest file that is read as a card: room for the names of a hundred thousand classes.
+MOST_BYTES = 8 << 20
 #: The largest side of images that is prepared because a file says so.
 MOST_PIXELS = 8192
+#: Fields that were spelled otherwise up to format 2.
+_BRITISH = {"grey": "gray", "normalisation": "normalization", "licence": "license"}
 
 
+@renamed(**_BRITISH)
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """What is written beside the weights of a network, as JSON.
+    """The card of a network: what is written beside its weights, as JSON.
 
     Attributes:
-        architecture: the arguments of :func:`equicolor.create_model`; None for a network that is none of the zoo's.
-        source: where such a network comes from, ``"timm:resnet18"``.
+        architecture: the arguments of :func:`equicolor.create_model`; None for a network that it does not make.
+        source: where a network comes from that is none of the zoo's, ``"timm:resnet18"``; ``architecture`` says how it
+            was converted.
         group: what it is equivariant to, by name; None for a conventional network.
-        task: what its logits are of: images or pixels.
-        classes: the names of the logits; for a single one, of the class it speaks for, or of both, that one second.
-        image_size, resize, fit, crop, grey: how images are prepared, see :class:`equicolor.models.Preparation`. An
-            ``image_size`` of None says that nobody recorded it.
-        normalisation: ``{"mean": [...], "std": [...]}`` of each channel, done by the network itself, after the lift.
+        task: ``"classification"`` of images, or ``"segmentation"`` of pixels.
+        classes: the names of the logits. For a single logit, the name of the class it speaks for, or the names of both,
+            that one second.
+        image_size: height and width of what the network sees; None where nobody recorded it.
+        resize: see :class:`equicolor.models.Preparation`.
+        fit: see :class:`equicolor.models.Preparation`.
+        crop: see :class:`equicolor.models.Preparation`.
+        gray: see :class:`equicolor.models.Preparation`.
+        color_normalization: see :class:`equicolor.models.Preparation`.
+        normalization: ``{"mean": [...], "std": [...]}`` of each channel; the network itself applies it, after the lift.
         data: what it was trained on: ``{"name", "split", "images", "fingerprint"}``.
-        recipe: how, the fields of a :class:`equicolor.train.Recipe`.
-        metrics: of each test split, ``{"test": {"error": 0.05}}``; errors are fractions, None is what has no value.
-        licence: of the weights, by its identifier on the hub, ``"mit"``.
-        parameters: how many there are.
-        sha256: of the file with the weights.
-        library_version: that wrote the card.
-        format: of the card.
+        recipe: how it was trained, the fields of a :class:`equicolor.train.Recipe`.
+        metrics: how good it is on each test split, ``{"test": {"error": 0.05}}``; errors are fractions, None is what
+            has no value.
+        license: the licence of the weights, by its identifier on the hub, ``"mit"``.
+        parameters: the number of parameters.
+        sha256: the checksum of the file with the weights.
+        library_version: the version of equicolor that wrote the card.
+        format: the format of the card.
 
     Raises:
-        ValueError: naming the field that cannot be what it is.
+        ValueError: a field holds something else than it should; the message names it.
     """
 
     architecture: dict[str, Any] | None = None
@@ -52,12 +68,13 @@ class Card:
     resize: int | None = None
     fit: Fit = "crop"
     crop: int | None = None
-    grey: bool = False
-    normalisation: dict[str, list[float]] | None = None
+    gray: bool = False
+    color_normalization: ColorNormalization | None = None
+    normalization: dict[str, list[float]] | None = None
     data: dict[str, Any] | None = None
     recipe: dict[str, Any] | None = None
     metrics: dict[str, dict[str, float | None]] = field(default_factory=dict)
-    licence: str | None = None
+    license: str | None = None
     parameters: int | None = None
     sha256: str | None = None
     library_version: str | None = field(default_factory=lambda: version("equicolor"))
@@ -67,7 +84,7 @@ class Card:
         for name, (fits, expected) in _EXPECTED.items():
             value = getattr(self, name)
             if not fits(value):
-                raise ValueError(f"{name} must be {expected}, got {_short(value)}")
+                raise ValueError(f"{name} must be {expected}, got {short(value)}")
         object.__setattr__(self, "classes", None if self.classes is None else tuple(self.classes))
         logits = (self.architecture or {}).get("num_classes")
         if self.classes is not None and isinstance(logits, int) and not names_fit(len(self.classes), logits):
@@ -82,11 +99,11 @@ class Card:
         """How images are prepared; None where the card does not say."""
         if self.image_size is None:
             return None
-        return Preparation(self.image_size, self.resize, self.fit, self.crop, self.grey)
+        return Preparation(self.image_size, self.resize, self.fit, self.crop, self.gray, self.color_normalization)
 
     @property
     def name(self) -> str:
-        """What to call the network, short."""
+        """A short name for the network."""
         network = (self.architecture or {}).get("name") or self.source or "network"
         return f"{network}-{self.group}" if self.group else str(network)
 
@@ -97,21 +114,29 @@ class Card:
 
     def to_json(self) -> str:
         """All fields as JSON; :meth:`from_json` reads it."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        return json_text(self.to_dict(), indent=2) + "\n"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Card":
-        """A card from its fields, of this format or an earlier one. Fields that are not known are left out.
+        """Makes a card from its fields, of this format or an earlier one.
+
+        Args:
+            values: the fields by name; those that are not known are left out.
+
+        Returns:
+            The card.
 
         Raises:
-            ValueError: this is no card, one from the future, or a field of it cannot be what it is.
+            ValueError: this is no card, it is of a newer format, or a field holds something else than it should.
         """
         if not isinstance(values, Mapping) or values.get("library_name") != "equicolor":
             raise ValueError('it is no card of equicolor\'s: it does not say "library_name": "equicolor"')
         found: Any = values.get("format")
-        if not _is_count(found) or found > FORMAT:
+        if not _is_count(found):
+            raise ValueError(f"format must be a whole number from 1 to {FORMAT}, got {short(found)}")
+        if found > FORMAT:
             raise ValueError(
-                f"it was written in format {_short(found)} by equicolor {_short(values.get('library_version'))}, newer "
+                f"it was written in format {short(found)} by equicolor {short(values.get('library_version'))}, newer "
                 "than this version can read: upgrade equicolor"
             )
         upgraded = dict(values)
@@ -122,7 +147,17 @@ class Card:
 
     @classmethod
     def from_json(cls, text: str) -> "Card":
-        """A card from its JSON, see :meth:`from_dict`."""
+        """Makes a card from its JSON.
+
+        Args:
+            text: what :meth:`to_json` gave, in this format or an earlier one.
+
+        Returns:
+            The card.
+
+        Raises:
+            ValueError: the text is damaged, or as for :meth:`from_dict`.
+        """
         try:
             values = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -131,11 +166,21 @@ class Card:
 
     @classmethod
     def read(cls, path: Path) -> "Card":
-        """A card from a file.
+        """Reads a card from a file.
+
+        Args:
+            path: the file.
+
+        Returns:
+            The card.
 
         Raises:
-            ValueError: naming the file, and what is wrong with it.
+            ValueError: there is no card in it; the message names the file, and what is wrong with it.
         """
+        if not path.is_file():
+            raise ValueError(f"{path} is no file, expected the card of a network")
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise ValueError(f"{path} has {size:,} bytes, too many for the card of a network")
         try:
             return cls.from_json(path.read_text(encoding="utf-8"))
         except ValueError as error:
@@ -154,8 +199,25 @@ def _from_format_1(values: dict[str, Any]) -> dict[str, Any]:
     return {"task": "segmentation" if name in list_models(task="segmentation") else "classification", **values}
 
 
+def _in_american(values: dict[str, Any]) -> dict[str, Any]:
+    """Cards of before their fields were spelled as the library's other names are."""
+    return {_BRITISH.get(name, name): value for name, value in values.items()}
+
+
+def _from_format_3(values: dict[str, Any]) -> dict[str, Any]:
+    """Cards of when there was one normalisation of colours, there or not."""
+    balanced = values.get("gray_world", False)
+    if not isinstance(balanced, bool):
+        raise ValueError(f"gray_world must be true or false, got {short(balanced)}")
+    return {"color_normalization": "gray-world" if balanced else None, **values}
+
+
 #: Format → what makes the fields of its cards those of the next. An entry is added with a format, and never removed.
-_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_format_1}
+_UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: _from_format_1,
+    2: _in_american,
+    3: _from_format_3,
+}
 
 
 # ------------------------------------------------------------------------------------------------ what fields may hold
@@ -189,7 +251,7 @@ def _is_names(value: object) -> bool:
     return value is None or (isinstance(value, list | tuple) and all(isinstance(name, str) for name in value))
 
 
-def _is_normalisation(value: object) -> bool:
+def _is_normalization(value: object) -> bool:
     if value is None:
         return True
     return (
@@ -220,20 +282,18 @@ _EXPECTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "resize": (_is_side, _SIDE),
     "fit": (lambda fit: fit in ("crop", "stretch"), "'crop' or 'stretch'"),
     "crop": (_is_side, _SIDE),
-    "grey": (lambda grey: isinstance(grey, bool), "true or false"),
-    "normalisation": (_is_normalisation, '{"mean": [...], "std": [...]} of finite numbers, std above 0, or null'),
+    "gray": (lambda gray: isinstance(gray, bool), "true or false"),
+    "color_normalization": (
+        lambda how: how is None or how in COLOR_NORMALIZATIONS,
+        f"one of {', '.join(map(repr, COLOR_NORMALIZATIONS))}, or null",
+    ),
+    "normalization": (_is_normalization, '{"mean": [...], "std": [...]} of finite numbers, std above 0, or null'),
     "data": (_is_arguments, "names and values, or null"),
     "recipe": (_is_arguments, "the fields of a recipe, or null"),
     "metrics": (_is_metrics, "numbers by name, of each split"),
-    "licence": (_is_text, "text or null"),
+    "license": (_is_text, "text or null"),
     "parameters": (_is_number_of, "a whole number or null"),
     "sha256": (_is_text, "text or null"),
     "library_version": (_is_text, "text or null"),
     "format": (_is_count, "a positive whole number"),
 }
-
-
-def _short(value: object) -> str:
-    """A value of a file in a message: in one line, and not a long one."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"

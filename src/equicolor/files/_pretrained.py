@@ -3,6 +3,7 @@
 import hashlib
 import math
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,35 @@ import torch
 from torch import Tensor, nn
 
 from equicolor._tools.files import complete_files
+from equicolor._tools.renamed import renamed
+from equicolor._tools.short import short
 from equicolor._tools.wrapped import unwrapped
-from equicolor.files._card import Card, names_fit
+from equicolor.files._bounds import check_bounds
+from equicolor.files._card import MOST_BYTES, Card, names_fit
 from equicolor.files._readme import README, is_ours, readme
-from equicolor.files._state import as_bytes, check_fits, needed, read_weights, state_of
-from equicolor.models import Model, Preparation, create_model, make_kit
+from equicolor.files._shipped import OWNER, list_shipped, shipped_folder
+from equicolor.files._state import (
+    as_bytes,
+    check_finite,
+    check_fits,
+    check_kinds,
+    needed,
+    read_weights,
+    state_of,
+    stored_shapes,
+)
+from equicolor.models import Model, Preparation, create_model, is_from_elsewhere
 from equicolor.nn import Lift
 
-WEIGHTS, CARD = "model.safetensors", "config.json"
-#: The elements of the largest group that is built because a file says so. A network of your own may have more.
-MOST_ELEMENTS = 128
+#: The file that holds the weights of a network.
+WEIGHTS = "model.safetensors"
+#: The file that holds the card of a network.
+CARD = "config.json"
+#: The most bytes that are fetched from the hub because a repository has them: of the weights, and of the card.
+MOST_FETCHED = {WEIGHTS: 20 << 30, CARD: MOST_BYTES}
 
 
+@renamed(licence="license")
 def save_pretrained(
     model: nn.Module,
     folder: str | os.PathLike[str],
@@ -32,31 +50,42 @@ def save_pretrained(
     data: Mapping[str, Any] | None = None,
     recipe: Mapping[str, Any] | None = None,
     metrics: Mapping[str, Mapping[str, float]] | None = None,
-    licence: str | None = None,
+    license: str | None = None,
     overwrite_readme: bool = False,
 ) -> Path:
-    """Writes ``model`` into ``folder``, so that :func:`from_pretrained` gives it back, with what is known about it.
+    """Saves a network and what is known about it, so that :func:`from_pretrained` gives it back.
 
     Files are complete when they appear under their names; what stood there before is replaced only then. What
     torch.compile, DataParallel, DDP, FSDP and lightning's Fabric wrapped is saved without them. Where FSDP keeps a part
     of the network in each process, all of them must call this.
 
+    What is not given is taken from the card that ``model`` was read with; but ``data``, ``recipe`` and ``metrics`` only
+    while its weights are those of that card.
+
     Args:
         model: a network of :func:`create_model`; or any other, whose architecture the reader then has to provide.
-        folder: made where it does not exist.
+        folder: where to; it is made where it does not exist.
         classes: the names of the logits, for whoever uses the model. Of a single logit, the name of the class that it
             speaks for, or the names of both that it tells apart, that one second.
         preparation: how images are prepared for it; by default ``model.preparation``.
         data: what it was trained on: ``{"name": ..., "split": ...}`` and more.
         recipe: how it was trained.
         metrics: how good it is, of each test split: ``{"test": {"error": 0.05}}``; errors are fractions.
-        licence: of the weights, by its identifier on the hub, ``"mit"``.
+        license: the licence of the weights, by its identifier on the hub, ``"mit"``.
         overwrite_readme: write ``README.md`` also in the place of one that you wrote or changed; else that is kept.
 
-    What is not given is taken from the card that ``model`` was read with; but ``data``, ``recipe`` and ``metrics`` only
-    while its weights are those of that card.
+    Returns:
+        The folder.
+
+    Example:
+        >>> import tempfile
+        >>> from equicolor.models import create_model
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = save_pretrained(create_model("z2cnn", "hue4", num_classes=2), folder, ["healthy", "sick"])
+        ...     from_pretrained(folder).card.classes
+        ('healthy', 'sick')
     """
-    card, weights = _described(model, classes, preparation, data, recipe, metrics, licence)
+    card, weights = _described(model, classes, preparation, data, recipe, metrics, license)
     folder = Path(folder)
     write_model(folder, card, weights, None if _is_users(folder / README) and not overwrite_readme else readme(card))
     return folder
@@ -71,24 +100,36 @@ def write_model(folder: Path, card: Card, weights: bytes, page: str | None) -> N
             (files / README).write_text(page, encoding="utf-8", newline="\n")
 
 
+@renamed(licence="license")
 def card_of(model: nn.Module, classes: Sequence[str] | None = None, **about: Any) -> Card:
-    """The card that :func:`save_pretrained` would write; the arguments are the same."""
-    names = ("preparation", "data", "recipe", "metrics", "licence")
+    """Makes the card that :func:`save_pretrained` would write.
+
+    Args:
+        model: the network.
+        classes: the names of the logits.
+        **about: ``preparation``, ``data``, ``recipe``, ``metrics`` and ``license``, as for :func:`save_pretrained`.
+
+    Returns:
+        The card.
+    """
+    names = ("preparation", "data", "recipe", "metrics", "license")
     return _described(model, classes, *(about.pop(name, None) for name in names), **about)[0]
 
 
 def from_pretrained(
     folder_or_hub_id: str | os.PathLike[str], model: nn.Module | None = None, revision: str | None = None
 ) -> nn.Module:
-    """The network that :func:`save_pretrained` wrote, in eval mode, on the CPU.
+    """Loads the network that :func:`save_pretrained` wrote, in eval mode, on the CPU.
 
     Only JSON and tensors are read: nothing from the files is executed. And nothing is built that is larger than the
     weights in the file, or on a group of more than 128 elements, which would take long.
 
     Args:
-        folder_or_hub_id: a folder, or ``"owner/name"`` of a repository on the Hugging Face hub.
+        folder_or_hub_id: a folder, or ``"owner/name"`` of a repository on the Hugging Face hub. Those of
+            :func:`equicolor.files.list_shipped` come with the package, and are read from there.
         model: the network to load the weights into, where the card names no architecture of :func:`create_model`: one
-            made by :func:`convert`, say, or on a larger group.
+            made by :func:`convert`, say, or on a larger group. Networks of timm and torchvision that
+            ``create_model("timm:NAME", ...)`` made need none, but their library; nothing is downloaded.
         revision: a branch, tag or commit on the hub.
 
     Returns:
@@ -98,16 +139,40 @@ def from_pretrained(
     Raises:
         FileNotFoundError: a file is missing, or there is no such folder or repository.
         ValueError: a file is damaged, or does not fit the network; the message says which.
+
+    Example:
+        >>> from_pretrained("equicolor/shapes-hue4").card.classes
+        ('cube', 'cylinder', 'sphere', 'capsule')
     """
     folder = model_folder(folder_or_hub_id, revision)
-    card = read_card(folder)
-    weights = read_weights(folder / WEIGHTS, card.sha256)
+    return loaded(read_card(folder), folder / CARD, folder / WEIGHTS, model)
+
+
+def loaded(card: Card, card_path: Path, path: Path, model: nn.Module | None = None) -> nn.Module:
+    """The network of a card with the weights in a file, see :func:`from_pretrained`.
+
+    Args:
+        card: what it is.
+        card_path: where that was read from, for errors.
+        path: of the weights; if the card has a checksum, it is that of this file.
+        model: the network to load them into, where the card names no architecture.
+    """
+    shapes = stored_shapes(path)  # no more than that is read, or built, of what does not fit together
     if model is None:
         with torch.device("meta"):  # takes no memory, whatever sizes the card asks for
-            check_fits(_built(card, folder / CARD), weights, folder / WEIGHTS)
-        model = _built(card, folder / CARD)
+            built = _built(card, card_path)
+        check_fits(built, shapes, path)
+        logits = built.config["num_classes"]
+        if card.classes is not None and not names_fit(len(card.classes), logits):
+            names = f"{len(card.classes)} names of classes"
+            raise ValueError(f"{card_path}: classes has {names} for a network with {logits}")
+        model = _built(card, card_path)
     network: Any = unwrapped(model)
-    check_fits(network, weights, folder / WEIGHTS)
+    check_fits(network, shapes, path)
+    weights = read_weights(path, card.sha256)
+    check_kinds(network, weights, path)
+    if isinstance(network, Model):  # others may have masks of infinities
+        check_finite(weights, f"{path} holds no network that computes")
     network.load_state_dict(weights)
     network.card, network.preparation = card, card.preparation
     if not hasattr(network, "preprocess") and card.preparation is not None:
@@ -116,9 +181,23 @@ def from_pretrained(
 
 
 def read_card(folder: str | os.PathLike[str]) -> Card:
-    """The card beside the weights, of this format or an earlier one."""
+    """Reads the card of a saved network, of this format or an earlier one.
+
+    Args:
+        folder: where the network was saved.
+
+    Returns:
+        The card.
+
+    Raises:
+        FileNotFoundError: there is no card in the folder.
+
+    Example:
+        >>> read_card(saved_folder("equicolor/shapes-hue4")).group
+        'hue4'
+    """
     path = Path(folder) / CARD
-    if not path.is_file():
+    if not path.exists():
         raise FileNotFoundError(f"there is no {CARD} in {path.parent}: expected a folder that save_pretrained wrote")
     return Card.read(path)
 
@@ -135,26 +214,54 @@ def model_folder(folder_or_hub_id: str | os.PathLike[str], revision: str | None 
     name = os.fspath(folder_or_hub_id)
     if not isinstance(folder_or_hub_id, str) or name.count("/") != 1 or name.startswith(("/", ".", "~")):
         raise FileNotFoundError(f"there is no folder {name}")
+    if revision is None and (shipped := shipped_folder(name)):
+        return shipped
     hub = needed("huggingface_hub")
+    _check_sizes(hub, name, revision)
     try:
         return Path(hub.snapshot_download(name, revision=revision, allow_patterns=[WEIGHTS, CARD]))
     except Exception as error:
+        ours = f" With the package come {', '.join(list_shipped())}." if name.startswith(f"{OWNER}/") else ""
         raise FileNotFoundError(
             f"there is no folder {name} here, and the hub did not give a repository of that name: "
-            f"{type(error).__name__}: {error}"
+            f"{type(error).__name__}: {error}{ours}"
         ) from error
 
 
+def _check_sizes(hub: Any, name: str, revision: str | None) -> None:
+    """ValueError where the files of a repository are larger than any of ours; where the hub cannot say, nothing."""
+    try:
+        files = hub.HfApi().model_info(name, revision=revision, files_metadata=True).siblings
+    except Exception:  # a copy may be here already; if not, fetching it says what is wrong
+        return
+    for file in files or ():
+        if (file.size or 0) > (most := MOST_FETCHED.get(file.rfilename, math.inf)):
+            raise ValueError(
+                f"{file.rfilename} of {name} on the hub has {file.size:,} bytes, more than {most:,}, the most that are "
+                "fetched. If you trust it, download the repository yourself and give its folder."
+            )
+
+
 def saved_folder(run_or_model: str | os.PathLike[str]) -> Path:
-    """The same for the folder of a training run too, which has the model inside; ``~`` stands for the home folder.
+    """Finds the folder of a saved network, also inside of a training run.
+
+    Args:
+        run_or_model: the folder of a network or of a run, or the name of a repository; ``~`` stands for the home
+            folder.
+
+    Returns:
+        The folder that holds the weights and the card.
 
     Raises:
         ValueError: this is a file.
-        FileNotFoundError: there is neither folder nor repository.
+        FileNotFoundError: there is neither folder nor repository, or the run is not finished.
     """
     place = Path(run_or_model).expanduser()
     if not (place / CARD).exists() and (place / "model" / CARD).is_file():
         return place / "model"
+    if (place / "recipe.yaml").is_file() and not (place / CARD).exists():
+        command = shlex.join(["equicolor", "train", "--resume", str(place)])
+        raise FileNotFoundError(f"the run in {place} is not finished, and has no network yet: go on with {command}")
     if place.is_file():
         raise ValueError(f"{place} is a file: expected the folder that holds it, with {CARD} and the weights")
     return model_folder(place if place.is_dir() else str(run_or_model))
@@ -170,7 +277,7 @@ def _described(
     data: Mapping[str, Any] | None,
     recipe: Mapping[str, Any] | None,
     metrics: Mapping[str, Mapping[str, float]] | None,
-    licence: str | None,
+    license: str | None,
 ) -> tuple[Card, bytes]:
     """The card and the weights of a network."""
     if not isinstance(model, nn.Module):
@@ -182,6 +289,7 @@ def _described(
     state = state_of(model)
     if config is not None:
         _check_as_built(network, config, state)
+        check_finite(state, "the network could not be read back")
     weights = as_bytes(state)
     checksum = hashlib.sha256(weights).hexdigest()
     before: Card = getattr(network, "card", None) or Card()
@@ -191,16 +299,16 @@ def _described(
     plan = preparation or getattr(network, "preparation", None)
     card = Card(
         architecture=config,
-        source=before.source,
+        source=config["name"] if config and is_from_elsewhere(config["name"]) else before.source,
         group=config["group"] if config else _name_of_group(network),
         task=getattr(network, "task", before.task),
         classes=None if classes is None else tuple(map(str, classes)),
         **({} if plan is None else vars(plan)),
-        normalisation=_normalisation(network),
+        normalization=_normalization(network),
         data=said.data if data is None else dict(data),
         recipe=said.recipe if recipe is None else dict(recipe),
         metrics=said.metrics if metrics is None else _finite(metrics),
-        licence=licence or before.licence,
+        license=license or before.license,
         parameters=_number_of_parameters(network, state),
         sha256=checksum,
     )
@@ -246,7 +354,7 @@ def _number_of_parameters(network: nn.Module, state: dict[str, Tensor]) -> int |
     return sum(state[name].numel() for name in names) if state.keys() >= set(names) else None
 
 
-def _normalisation(model: nn.Module) -> dict[str, list[float]] | None:
+def _normalization(model: nn.Module) -> dict[str, list[float]] | None:
     """The mean and std behind the lift, for red, green and blue."""
     for module in model.modules():
         if isinstance(module, Lift):
@@ -270,19 +378,7 @@ def _built(card: Card, path: Path) -> Model:
             "give it: from_pretrained(folder, model=...)"
         )
     try:
-        _check_order(**architecture)
+        check_bounds(architecture)
         return create_model(**architecture)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ValueError(f"{path} describes a network that cannot be built: {error}") from None
-
-
-def _check_order(group: object = None, canonicalize: object = None, **_: Any) -> None:
-    """ValueError for a group on which a network would take long to build: no file is trusted with that."""
-    if canonicalize is not None:
-        _check_order(canonicalize.get("group") if isinstance(canonicalize, dict) else canonicalize)
-    lives_on = make_kit(group).group if isinstance(group, str) else None
-    if lives_on is not None and lives_on.order > MOST_ELEMENTS:
-        raise ValueError(
-            f"the group {group!r} has more than {MOST_ELEMENTS} elements, the most that are built because a file says "
-            "so. If you trust it, build the network yourself and give it: from_pretrained(folder, model=...)"
-        )
+    except Exception as error:  # there is no end to what a file can say
+        raise ValueError(f"{path} describes a network that cannot be built: {short(error, 600)}") from None

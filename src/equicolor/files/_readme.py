@@ -7,21 +7,32 @@ from functools import partial
 from typing import Any
 
 from equicolor._tools.optional import require
+from equicolor.color import ColorNormalization
 from equicolor.files._card import Card
 from equicolor.groups import group as as_group
 
+#: The file with the page of a network, which the hub shows.
 README = "README.md"
 _TASKS = {"classification": "image-classification", "segmentation": "image-segmentation"}
 #: The last line: whose page it is. Once another word of it is changed, the page is the user's.
 _MARK = re.compile(r"\n<!-- written by equicolor, ([0-9a-f]{16}) -->\n\Z")
+#: What a card says of the colours of images, in words.
+_NORMALIZED: dict[ColorNormalization, str] = {
+    "gray-world": "white-balanced by the grey world",
+    "reinhard": "its colours normalised after Reinhard",
+    "macenko": "its stains normalised after Macenko",
+}
 
 
 def readme(card: Card, name: str | None = None) -> str:
-    """The page of a card.
+    """Writes the page of a network, for people to read, from its card.
 
     Args:
-        card: of the network.
+        card: the card of the network.
         name: ``"owner/name"`` where it is on the hub; by default the page is for a folder.
+
+    Returns:
+        The page, in Markdown.
     """
     title = name.split("/")[-1] if name else card.name
     parts = [
@@ -56,7 +67,7 @@ def _yaml(values: Mapping[str, Any]) -> str:
 
 def _front_matter(card: Card, title: str) -> str:
     task = _TASKS[card.task]
-    values: dict[str, Any] = {"license": card.licence} if card.licence else {}
+    values: dict[str, Any] = {"license": card.license} if card.license else {}
     values |= {"library_name": "equicolor", "pipeline_tag": task}
     values["tags"] = ["equicolor", "pytorch", "color-equivariance" if card.group else "color", task]
     errors = {split: error for split, found in card.metrics.items() if (error := found.get("error")) is not None}
@@ -121,8 +132,9 @@ def _images(card: Card) -> str:
     text = f"RGB in [0, 1]. Each image is fitted into {plan.side}×{plan.side} ({how})"
     if plan.crop:
         text += f", scaled to {plan.crop}×{plan.crop}, and its centre of {plan.image_size}×{plan.image_size} cut out"
-    text += ", and made grey." if plan.grey else "."
-    if card.normalisation:
+    text += f", {_NORMALIZED[plan.color_normalization]}" if plan.color_normalization else ""
+    text += ", and made grey." if plan.gray else "."
+    if card.normalization:
         text += " Normalising is done inside of the network."
     if card.classes:
         shown = ", ".join(card.classes[:100]) + (", …" if len(card.classes) > 100 else "")

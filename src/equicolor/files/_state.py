@@ -13,48 +13,99 @@ from equicolor._tools.wrapped import unwrapped
 needed = partial(require, purpose="reading and writing models", install="equicolor")
 
 
-def as_bytes(state: dict[str, Tensor]) -> bytes:
-    """The contents of the file."""
-    data: bytes = needed("safetensors.torch").save(state, metadata={"format": "pt"})
+def as_bytes(state: dict[str, Tensor], **metadata: str) -> bytes:
+    """The contents of the file, with these metadata in front."""
+    data: bytes = needed("safetensors.torch").save(state, metadata={"format": "pt", **metadata})
     return data
+
+
+def stored_metadata(path: Path) -> dict[str, str]:
+    """The metadata of a file, from its first bytes.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    try:
+        with needed("safetensors").safe_open(path, framework="numpy") as file:
+            return dict(file.metadata() or {})
+    except Exception as error:
+        raise _damaged(path, error) from None
+
+
+def stored_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """The names and shapes of the tensors of a file, from its first bytes: what they hold is not read.
+
+    Raises:
+        FileNotFoundError: it is missing.
+        ValueError: it is no file, or damaged.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"there is no {path.name} in {path.parent}: the weights are missing")
+    if not path.is_file():
+        raise ValueError(f"{path} is no file, expected the weights of a network")
+    safetensors = needed("safetensors")
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    except Exception as error:
+        raise _damaged(path, error) from None
 
 
 def read_weights(path: Path, checksum: str | None) -> dict[str, Tensor]:
     """The tensors of a file, which is the one with this checksum.
 
     Raises:
-        FileNotFoundError: it is missing.
         ValueError: it is another one, or damaged.
     """
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no {path.name} in {path.parent}: the weights are missing")
-    safetensors = needed("safetensors.torch")
     data = path.read_bytes()
     if checksum is not None and hashlib.sha256(data).hexdigest() != checksum:
         raise ValueError(
-            f"{path} is not the file that the card beside it was written for (its SHA-256 differs): truncated, or from "
+            f"{path} is not the file that the card beside it was written for (its SHA-256 differs): damaged, or from "
             "another model. Save or download both again."
         )
     try:
-        weights: dict[str, Tensor] = safetensors.load(data)
+        weights: dict[str, Tensor] = needed("safetensors.torch").load(data)
     except Exception as error:
-        raise ValueError(f"{path} is damaged: {error}. Save or download the model again.") from None
+        raise _damaged(path, error) from None
     return weights
 
 
-def check_fits(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
+def _damaged(path: Path, error: Exception) -> ValueError:
+    return ValueError(f"{path} is damaged: {error}. Save or download the model again.")
+
+
+def check_fits(model: nn.Module, shapes: dict[str, tuple[int, ...]], path: Path) -> None:
     """ValueError where the tensors of a file are not those of the network."""
     expected = model.state_dict()
-    problems = [f"{name} is missing" for name in expected if name not in weights]
-    problems += [f"{name} has no place" for name in weights if name not in expected]
+    problems = [f"{name} is missing" for name in expected if name not in shapes]
+    problems += [f"{name[:100]} has no place" for name in shapes if name not in expected]
     problems += [
-        f"{name} has shape {tuple(weights[name].shape)}, expected {tuple(value.shape)}"
+        f"{name} has shape {shapes[name]}, expected {tuple(value.shape)}"
         for name, value in expected.items()
-        if name in weights and weights[name].shape != value.shape
+        if name in shapes and shapes[name] != tuple(value.shape)
     ]
     if problems:
         more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
         raise ValueError(f"{path} does not fit the network: {'; '.join(problems[:3])}{more}")
+
+
+def check_kinds(model: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
+    """ValueError where the tensors of a file are of another kind than those of the network."""
+    for name, expected in model.state_dict().items():
+        found = weights[name].dtype
+        if found != expected.dtype and not (found.is_floating_point and expected.dtype.is_floating_point):
+            raise ValueError(f"{path} does not fit the network: {name} has {found}, expected {expected.dtype}")
+
+
+def check_finite(weights: dict[str, Tensor], what: str) -> None:
+    """ValueError where a weight is NaN or infinite, beginning with ``what``."""
+    for name, value in weights.items():
+        if not value.is_floating_point():
+            continue
+        finite = (value.float() if value.dtype.itemsize == 1 else value).isfinite()
+        if not finite.all():
+            count = int((~finite).sum())
+            raise ValueError(f"{what}: {name} has {count:,} of {value.numel():,} values that are NaN or infinite")
 
 
 def state_of(model: nn.Module) -> dict[str, Tensor]:

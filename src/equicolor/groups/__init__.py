@@ -10,20 +10,21 @@ is found by being there.
 
 import importlib
 import pkgutil
+from typing import TYPE_CHECKING
 
+from equicolor._tools.renamed import moved
 from equicolor.groups._factor import Factor
 from equicolor.groups._family import Family
 from equicolor.groups._group import Element, Group
-from equicolor.groups._hsl import DEFAULT_STEP, Hue, Luminance, Saturation
+from equicolor.groups._hsl import Hue, Luminance, Saturation
 from equicolor.groups._light import Exposure, Gain, Light, Temperature, Tint
-from equicolor.groups._names import factor_kind, group, register_group, registered_factors
+from equicolor.groups._names import factor_kind, group, register_group, registered_factors, rgb_factors
 from equicolor.groups._product import Product
-from equicolor.groups._stain import DAB, Eosin, Haematoxylin, Stain
+from equicolor.groups._stain import DAB, Eosin, Hematoxylin, Stain
 from equicolor.groups._write import argument_names, read_arguments, written_arguments
 
 __all__ = [
     "DAB",
-    "DEFAULT_STEP",
     "Element",
     "Eosin",
     "Exposure",
@@ -31,7 +32,7 @@ __all__ = [
     "Family",
     "Gain",
     "Group",
-    "Haematoxylin",
+    "Hematoxylin",
     "Hue",
     "Light",
     "Luminance",
@@ -46,8 +47,12 @@ __all__ = [
     "read_arguments",
     "register_group",
     "registered_factors",
+    "rgb_factors",
     "written_arguments",
 ]
 
 for _file in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_file.name)
+
+if not TYPE_CHECKING:
+    __getattr__ = moved(__name__, {"Haematoxylin": "equicolor.groups.Hematoxylin"})

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from equicolor._tools.words import in_unit
 from equicolor.color import Shift
 from equicolor.groups._family import Family
 from equicolor.groups._group import MOST_ELEMENTS, Element, Group
@@ -18,22 +19,34 @@ from equicolor.groups._write import write_factor
 
 @dataclass(frozen=True)
 class Factor(Group):
-    """A group of ``n`` moves of one quantity. Its elements are integers; element i moves by ``amount(i)``.
+    """A group of ``n`` moves of one quantity; the base class for groups of your own.
 
-    Derive from it for a group of your own: say what is moved, and write :meth:`move`. All else (the lift, names, cards,
-    data shifts, jitter, curves) follows. :func:`equicolor.register_group` makes its name known. Arguments of your own
-    are fields of a frozen dataclass, and become part of the name.
+    Its elements are integers; element i moves by ``amount(i)``.
+
+    To make a group of your own, derive from it, say what is moved, and write :meth:`move`. All else (the lift, names,
+    cards, data shifts, jitter, curves) follows. :func:`equicolor.register_group` makes its name known. Arguments of
+    your own are fields of a frozen dataclass, and become part of the name.
 
     Attributes:
-        prefix: its name: lower-case letters, which the number of elements follows.
-        quantity, unit: what is moved, in words, and in which unit: ``"hue"``, ``"°"``.
-        period: the amount that moves nothing again, for moves that close to a circle. None for a window of the
-            integers around 0, i ↦ i·``step``; a window has a ``step``, as a field or an attribute of the class.
-        channels: how many an image must have; None for any number.
-        family: the factors that it commutes with; a factor that writes its own ``move`` and names no family has one
-            for itself.
+        prefix: the name of the group, in lower-case letters, before the number of elements.
+        quantity: what is moved, in words, ``"hue"``.
+        unit: its unit, ``"°"``.
+        period: for moves that close to a circle, the amount that moves nothing again. None for a window of the integers
+            around 0, i ↦ i·``step``; a window has a ``step``, as a field or an attribute of the class.
+        channels: how many channels an image must have; None for any number.
+        family: the factors that it commutes with; a factor that writes its own ``move`` and names no family has one for
+            itself.
         shift_options: arguments that data shifts and curves take instead of the defaults.
         n: how many elements.
+
+    Example:
+        >>> class Swap(Factor):
+        ...     prefix, quantity, period = "swap", "channels", 3.0
+        ...
+        ...     def move(self, images, amount):
+        ...         return images.roll(round(float(amount)), dims=-3)
+        >>> Swap(3).lift(torch.rand(2, 3, 8, 8)).shape
+        torch.Size([6, 3, 8, 8])
     """
 
     prefix: ClassVar[str]
@@ -60,11 +73,14 @@ class Factor(Group):
             raise ValueError(f"{type(self).__name__} takes a positive whole number of elements, got {self.n!r}")
         object.__setattr__(self, "n", operator.index(self.n))
         if self.n > MOST_ELEMENTS:
-            raise ValueError(f"{type(self).__name__} takes at most {MOST_ELEMENTS} elements, got {self.n}")
+            raise ValueError(f"{type(self).__name__} takes at most {MOST_ELEMENTS} elements, got {_written(self.n)}")
         if self.closes:
             return
         if not hasattr(self, "step"):
-            raise TypeError(f"{type(self).__name__} has no period, so it is a window, and needs a step")
+            raise TypeError(
+                f"{type(self).__name__} has no period, so it is a window, and needs a step: give the class one, "
+                "such as step = 0.5"
+            )
         step: Any = self.step
         if isinstance(step, bool) or not isinstance(step, Real) or not 0 < float(step) < math.inf:
             raise ValueError(f"{type(self).__name__} takes a positive finite step, got {step!r}")
@@ -73,41 +89,75 @@ class Factor(Group):
 
     @abstractmethod
     def move(self, images: Tensor, amount: Shift) -> Tensor:
-        """``images`` moved by ``amount``, in the factor's unit: what the factor is.
+        """Moves images by any amount: what a factor of your own has to say.
 
         Args:
-            images: float32 or float64 in [0, 1], ``(*, C, H, W)``.
-            amount: any real number, or a tensor of one for each image, ``(*, 1, 1, 1)``, ready to broadcast.
+            images: float32 or float64 in [0, 1].
+            amount: how far, in the factor's unit: any real number, or a tensor of one for each image, ``(*, 1, 1, 1)``,
+                ready to broadcast.
 
         Returns:
-            Images in [0, 1] of the same shape.
+            The moved images, in [0, 1].
+
+        Shape:
+            ``(*, C, H, W)`` to ``(*, C, H, W)``.
         """
 
     def domain(self, noise: Tensor) -> Tensor:
-        """Images on which the moves are a true action, made from noise in [0, 1]: what tests try it on.
+        """Makes images on which the moves are a true action, for tests to try it on.
 
         All images by default. A factor whose moves clip says here on which colours they do not.
+
+        Args:
+            noise: random numbers in [0, 1].
+
+        Returns:
+            The images, in [0, 1].
+
+        Shape:
+            ``(*, C, H, W)`` to ``(*, C, H, W)``.
         """
         return noise
 
     @property
     def closes(self) -> bool:
-        """Whether the moves come back to the first after ``n`` steps, and are not a window of (ℤ, +) around 0."""
+        """Whether the moves close to a circle: after ``n`` steps the first comes again."""
         return self.period is not None
 
     def amount(self, part: int) -> float:
-        """How far an element moves, in the factor's unit; of a circle in [0, period), exact where it is whole."""
+        """How far an element moves.
+
+        Args:
+            part: an element.
+
+        Returns:
+            The amount in the factor's unit; of a circle in [0, period), exact where it is whole.
+        """
         if self.period is not None:
             return self.period * (part % self.n) / self.n
         return float(self.step) * part  # type: ignore[attr-defined]
 
     @property
     def reach(self) -> float:
-        """How far to move where nothing is said: jitter draws from ±reach, and so far go the curves of a window."""
+        """The largest move where nothing else is said: jitter draws from ±reach, and curves of a window go so far."""
         return 3 * self.amount(1) if self.period is None else self.period / 4
 
     def moved(self, images: Tensor, amount: Shift) -> Tensor:
-        """:meth:`move`, held to its word: images in, images of the same shape out."""
+        """Calls :meth:`move`, and checks what it returns.
+
+        Args:
+            images: floats; they are clamped to [0, 1] first.
+            amount: how far, as for :meth:`move`.
+
+        Returns:
+            The moved images.
+
+        Raises:
+            ValueError: ``move`` returned no tensor, or one of another shape.
+
+        Shape:
+            ``(*, C, H, W)`` to ``(*, C, H, W)``.
+        """
         moved = self.move(images.clamp(0, 1), amount)
         if not isinstance(moved, Tensor) or moved.shape != images.shape:
             got = tuple(moved.shape) if isinstance(moved, Tensor) else type(moved).__name__
@@ -129,15 +179,34 @@ class Factor(Group):
 
     @property
     def name(self) -> str:
-        """The name, with whatever is not the default in parentheses."""
+        """The name of the group; arguments that are not the default stand in parentheses."""
         return write_factor(self)
 
     def reduce(self, part: int) -> int:
-        """The canonical representative of an integer."""
+        """Brings an integer to the element that it stands for.
+
+        Args:
+            part: any integer.
+
+        Returns:
+            The element: of a circle in 0 … n-1, of a window the integer itself.
+        """
         return part % self.n if self.closes else part
 
     def shift(self, features: Tensor, part: int, axis: int) -> Tensor:
-        """The action on a feature's own group axis: a roll, or a shift that fills with zeros."""
+        """Acts on the group axis of a feature: by a roll, or by a shift that fills with zeros.
+
+        Args:
+            features: a feature with an axis of ``n`` elements.
+            part: the element that acts.
+            axis: the group axis.
+
+        Returns:
+            The feature with its elements moved.
+
+        Shape:
+            ``(*, n, *)`` to ``(*, n, *)``.
+        """
         if self.closes:
             return features.roll(-part, dims=axis)
         keep = max(self.n - abs(part), 0)
@@ -147,8 +216,15 @@ class Factor(Group):
         return torch.cat([zeros, features.narrow(axis, 0, keep)], dim=axis)
 
     def describe_part(self, part: int) -> str:
-        """What an element does, in words."""
-        return f"{self.quantity} {self.amount(part):+g}{self.unit}"
+        """Says what an element does.
+
+        Args:
+            part: an element.
+
+        Returns:
+            A few words, ``"hue +90°"``.
+        """
+        return f"{self.quantity} {in_unit(f'{self.amount(part):+g}', self.unit)}"
 
     @property
     def elements(self) -> tuple[int, ...]:
@@ -165,6 +241,11 @@ class Factor(Group):
 
     def _element(self, parts: tuple[int, ...]) -> int:
         return parts[0]
+
+
+def _written(n: int) -> str:
+    """A number in a message; Python writes none of more than some thousand digits."""
+    return str(n) if abs(n) < 10**40 else "a number of more than 40 digits"
 
 
 def is_integer(value: object) -> bool:

@@ -13,9 +13,6 @@ from equicolor.groups._factor import Factor
 from equicolor.groups._family import Family
 from equicolor.groups._names import register_group
 
-#: The default step of each action: 0.1 as in the paper; in logits, what moves a half-saturated colour about as far.
-DEFAULT_STEP: dict[str, float] = {"clamp": 0.1, "exact": 0.4}
-
 
 class _HSL(Family):
     """Hue, saturation and luminance, which an image is taken apart into once for all moves."""
@@ -64,10 +61,11 @@ HSL = _HSL("HSL")
 @register_group
 @dataclass(frozen=True)
 class Hue(Factor):
-    """The cyclic group of ``n`` hue shifts by multiples of 360°/n (the paper's H_N).
+    """A group of ``n`` hue shifts by multiples of 360°/n: the cyclic group (the paper's H_N).
 
-    >>> [element * Hue(4).step for element in Hue(4)]
-    [0.0, 90.0, 180.0, 270.0]
+    Example:
+        >>> [element * Hue(4).step for element in Hue(4)]
+        [0.0, 90.0, 180.0, 270.0]
     """
 
     prefix: ClassVar[str] = "hue"
@@ -82,7 +80,14 @@ class Hue(Factor):
         return 360.0 / self.n
 
     def degrees(self, element: int) -> float:
-        """The hue shift of an element, in [0, 360); exact wherever it is a whole number."""
+        """The hue shift of an element.
+
+        Args:
+            element: an element.
+
+        Returns:
+            Degrees in [0, 360); exact wherever they are a whole number.
+        """
         return self.amount(element)
 
     def move(self, images: Tensor, amount: Shift) -> Tensor:
@@ -93,7 +98,8 @@ class Hue(Factor):
 class _Translations(ActionFactor):
     """A window of ``n`` elements of (ℤ, +), around 0: what saturation and luminance have in common."""
 
-    default_steps: ClassVar[dict[str, float]] = DEFAULT_STEP
+    # 0.1 as in the paper; in logits, what moves a half-saturated colour about as far.
+    default_steps: ClassVar[dict[str, float]] = {"clamp": 0.1, "exact": 0.4}
     default_reaches: ClassVar[dict[str, float]] = {"clamp": 0.5, "exact": 1.2}
     shift_options: ClassVar[dict[str, Any]] = {"action": "clamp"}  # the paper's
     family: ClassVar[Family] = HSL
@@ -107,7 +113,7 @@ class _Translations(ActionFactor):
 @register_group
 @dataclass(frozen=True)
 class Saturation(_Translations):
-    """``n`` shifts of saturation by multiples of ``step``: a window of a translation group (the paper's S_N).
+    """A group of ``n`` shifts of saturation by multiples of ``step``: a window of translations (the paper's S_N).
 
     Args:
         n: how many elements; 3 stands for {-1, 0, 1}.
@@ -117,8 +123,9 @@ class Saturation(_Translations):
             :func:`equicolor.color.shift_saturation`.
         space: ``"hsl"``, as in the paper, or ``"hsv"``, as in its authors' code.
 
-    >>> str(Saturation(3, step=0.05, action="clamp"))
-    'sat3(step=0.05,action=clamp)'
+    Example:
+        >>> str(Saturation(3, step=0.05, action="clamp"))
+        'sat3(step=0.05,action=clamp)'
     """
 
     prefix: ClassVar[str] = "sat"
@@ -132,10 +139,17 @@ class Saturation(_Translations):
 @register_group
 @dataclass(frozen=True)
 class Luminance(_Translations):
-    """``n`` shifts of luminance by multiples of ``step`` (the paper's L_N). Arguments as for :class:`Saturation`.
+    """A group of ``n`` shifts of luminance by multiples of ``step`` (the paper's L_N).
 
-    >>> list(Luminance(3))
-    [-1, 0, 1]
+    Args:
+        n: how many elements; 3 stands for {-1, 0, 1}.
+        step: the shift between neighbours.
+        action: ``"exact"`` or ``"clamp"``, as for :func:`equicolor.color.shift_luminance`.
+        space: ``"hsl"`` or ``"hsv"``, as for :func:`equicolor.color.shift_luminance`.
+
+    Example:
+        >>> list(Luminance(3))
+        [-1, 0, 1]
     """
 
     prefix: ClassVar[str] = "lum"

@@ -62,7 +62,7 @@ def _lights(factors: Sequence[Factor]) -> list["Light"]:
 
 @dataclass(frozen=True)
 class Light(ActionFactor):
-    """``n`` shifts of light by multiples of ``step`` along a direction: what all groups of light have in common.
+    """A group of ``n`` shifts of light by multiples of ``step`` along a direction: the base class of groups of light.
 
     Args:
         n: how many elements; 3 stands for {-1, 0, 1}.
@@ -78,7 +78,14 @@ class Light(ActionFactor):
 
     @abstractmethod
     def along(self, channels: int) -> Sequence[float]:
-        """How far each of so many channels moves by a shift of 1."""
+        """How far each channel moves by a shift of 1.
+
+        Args:
+            channels: how many channels the images have.
+
+        Returns:
+            One number for each channel.
+        """
 
     def move(self, images: Tensor, amount: Shift) -> Tensor:
         return self.family.move([self], images, [amount])
@@ -87,10 +94,16 @@ class Light(ActionFactor):
 @register_group
 @dataclass(frozen=True)
 class Temperature(Light):
-    """``n`` shifts from cool (more blue) to warm (more red) light. Arguments as for :class:`Light`.
+    """A group of ``n`` shifts from cool (more blue) to warm (more red) light.
 
-    >>> Temperature(3).describe(1)
-    'temperature +0.75'
+    Args:
+        n: how many elements; 3 stands for {-1, 0, 1}.
+        step: the shift between neighbours.
+        action: ``"exact"`` or ``"clamp"``, as for :func:`equicolor.color.shift_temperature`.
+
+    Example:
+        >>> Temperature(3).describe(1)
+        'temperature +0.75'
     """
 
     prefix: ClassVar[str] = "temp"
@@ -103,10 +116,16 @@ class Temperature(Light):
 @register_group
 @dataclass(frozen=True)
 class Tint(Light):
-    """``n`` shifts from magenta to green light. Arguments as for :class:`Light`.
+    """A group of ``n`` shifts from magenta to green light.
 
-    >>> (Temperature(3) * Tint(3)).order
-    9
+    Args:
+        n: how many elements; 3 stands for {-1, 0, 1}.
+        step: the shift between neighbours.
+        action: ``"exact"`` or ``"clamp"``, as for :func:`equicolor.color.shift_tint`.
+
+    Example:
+        >>> (Temperature(3) * Tint(3)).order
+        9
     """
 
     prefix: ClassVar[str] = "tint"
@@ -119,11 +138,17 @@ class Tint(Light):
 @register_group
 @dataclass(frozen=True)
 class Exposure(Light):
-    """``n`` shifts from dark to bright, all channels alike, however many there are. Arguments as for :class:`Light`.
+    """A group of ``n`` shifts from dark to bright, for images of any number of channels.
 
-    >>> import torch
-    >>> Exposure(3).lift(torch.rand(2, 7, 8, 8)).shape
-    torch.Size([6, 7, 8, 8])
+    Args:
+        n: how many elements; 3 stands for {-1, 0, 1}.
+        step: the shift between neighbours.
+        action: ``"exact"`` or ``"clamp"``, as for :func:`equicolor.color.shift_exposure`.
+
+    Example:
+        >>> import torch
+        >>> Exposure(3).lift(torch.rand(2, 7, 8, 8)).shape
+        torch.Size([6, 7, 8, 8])
     """
 
     prefix: ClassVar[str] = "exp"
@@ -137,18 +162,22 @@ class Exposure(Light):
 @register_group
 @dataclass(frozen=True)
 class Gain(Light):
-    """``n`` shifts along a direction of your own, in as many channels as it has: for multispectral images.
+    """A group of ``n`` shifts along a direction of your own, for multispectral images.
 
     Args:
-        n, step, action: as for :class:`Light`.
-        direction: how far each channel moves by a shift of 1; all channels alike is :class:`Exposure`.
+        direction: how far each channel moves by a shift of 1; images have as many channels as it has numbers. All
+            channels alike is :class:`Exposure`.
+        n: how many elements; 3 stands for {-1, 0, 1}.
+        step: the shift between neighbours.
+        action: ``"exact"`` or ``"clamp"``, as for :func:`equicolor.color.shift_light`.
 
-    >>> infrared = Gain(3, direction=(0, 0, 0, 1))
-    >>> str(infrared)
-    'gain3(direction=0.0:0.0:0.0:1.0)'
-    >>> import torch
-    >>> infrared.lift(torch.rand(2, 4, 8, 8)).shape
-    torch.Size([6, 4, 8, 8])
+    Example:
+        >>> infrared = Gain(3, direction=(0, 0, 0, 1))
+        >>> str(infrared)
+        'gain3(direction=0.0:0.0:0.0:1.0)'
+        >>> import torch
+        >>> infrared.lift(torch.rand(2, 4, 8, 8)).shape
+        torch.Size([6, 4, 8, 8])
     """
 
     prefix: ClassVar[str] = "gain"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from functools import reduce
 from types import MappingProxyType
 from typing import TypeVar
@@ -23,11 +24,24 @@ def register_group(kind: F) -> F:
     """Makes a factor known by its ``prefix``: to :func:`group`, and so to cards, recipes, shifts, jitter and curves.
 
     Args:
-        kind: a class derived from :class:`Factor`. It is returned, so this can be written above it as a decorator.
+        kind: a class derived from :class:`Factor`.
+
+    Returns:
+        The class, so that this can be written above it as a decorator.
 
     Raises:
         TypeError: it is no factor, or does not say all that a factor must.
         ValueError: the prefix is not of lower-case letters, or belongs to another.
+
+    Example:
+        >>> @register_group  # doctest: +SKIP
+        ... class Swap(Factor):
+        ...     prefix, quantity, period = "swap", "channels", 3.0
+        ...
+        ...     def move(self, images, amount):
+        ...         return images.roll(round(float(amount)), dims=-3)
+        >>> group("swap3").order  # doctest: +SKIP
+        3
     """
     if not (isinstance(kind, type) and issubclass(kind, Factor)):
         raise TypeError(f"register_group takes a class derived from equicolor.Factor, got {kind!r}")
@@ -52,19 +66,54 @@ def register_group(kind: F) -> F:
 
 
 def registered_factors() -> Mapping[str, type[Factor]]:
-    """The factors that have a name, by prefix.
+    """The registered classes of factors.
 
-    >>> list(registered_factors())[:3]
-    ['hue', 'sat', 'lum']
+    Returns:
+        The classes by prefix.
+
+    Example:
+        >>> list(registered_factors())[:3]
+        ['hue', 'sat', 'lum']
     """
     return MappingProxyType(_FACTORS)
 
 
-def factor_kind(prefix: str) -> type[Factor]:
-    """The class of factors with this prefix.
+def rgb_factors() -> dict[str, Factor]:
+    """One factor of each registered class that moves RGB images and needs no arguments.
 
-    >>> factor_kind("hue").quantity
-    'hue'
+    Returns:
+        The factors by prefix.
+
+    Example:
+        >>> list(rgb_factors())[:3]
+        ['hue', 'sat', 'lum']
+    """
+    usable: dict[str, Factor] = {}
+    for prefix, kind in _FACTORS.items():
+        try:
+            factor = kind(1)
+        except TypeError:
+            continue
+        if factor.channels in (None, 3):
+            usable[prefix] = factor
+    return usable
+
+
+def factor_kind(prefix: str) -> type[Factor]:
+    """The class of factors with a prefix.
+
+    Args:
+        prefix: a prefix, such as ``"hue"``.
+
+    Returns:
+        The class.
+
+    Raises:
+        ValueError: no registered factor has this prefix.
+
+    Example:
+        >>> factor_kind("hue").quantity
+        'hue'
     """
     if prefix not in _FACTORS:
         raise ValueError(f"unknown colour move {prefix!r}: expected one of {', '.join(_FACTORS)}")
@@ -72,15 +121,25 @@ def factor_kind(prefix: str) -> type[Factor]:
 
 
 def group(name: str | Group) -> Group:
-    """The group of this name: ``"hue4"``, ``"hue4-sat3"``, ``"temp3-tint3"``, ``"sat3(step=0.05,action=clamp)-lum3"``.
+    """Makes a group from its name, such as ``"hue4"``, ``"temp3-tint3"`` or ``"sat3(step=0.05,action=clamp)-lum3"``.
 
     Factors of one family are joined by ``-``. Factors of several families do not commute, and are joined by ``+`` in
-    the order in which they act, ``"hue4+temp3"``: see :meth:`Group.then`. ``str`` of a group gives such a name back. A
-    group is returned as it is.
+    the order in which they act, ``"hue4+temp3"``: see :meth:`Group.then`. ``str`` of a group gives such a name back.
 
-    >>> from equicolor.groups import Hue, Saturation
-    >>> group("hue4-sat3") == Hue(4) * Saturation(3)
-    True
+    Args:
+        name: the name; a group is returned as it is.
+
+    Returns:
+        The group.
+
+    Raises:
+        TypeError: ``name`` is neither a name nor a group.
+        ValueError: there is no group of this name.
+
+    Example:
+        >>> from equicolor.groups import Hue, Saturation
+        >>> group("hue4-sat3") == Hue(4) * Saturation(3)
+        True
     """
     if isinstance(name, Group):
         return name
@@ -109,6 +168,12 @@ def _factor(match: re.Match[str], name: str) -> Factor:
     if len(match["n"].lstrip("0")) > len(str(MOST_ELEMENTS)):
         raise ValueError(f"a group takes at most {MOST_ELEMENTS} elements, got {name[:80]!r}")
     arguments = read_arguments(kind, match["arguments"], name) if match["arguments"] is not None else {}
+    needed = (each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING)
+    if missing := [each for each in needed if each not in ("n", *arguments)]:
+        raise ValueError(
+            f"unknown group {name[:80]!r}: it needs {missing[0]}, as in '{kind.prefix}{match['n']}({missing[0]}=…)', "
+            f"or make it, {kind.__name__}({match['n']}, {missing[0]}=…), and take the name that str gives it"
+        )
     try:
         return kind(int(match["n"]), **arguments)
     except TypeError as error:

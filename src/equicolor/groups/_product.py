@@ -13,17 +13,19 @@ Stages = tuple[tuple[Factor, ...], ...]
 
 @dataclass(frozen=True, repr=False)
 class Product(Group):
-    """A product of factors; the first varies slowest along the group axis. Its elements are tuples of integers.
+    """A product of factors, whose elements are tuples of integers.
 
-    Factors of one family commute, and their product is a direct product. Factors of several families do not: they act
-    in *stages*, one after the other. That is no action of a group, since turning a hue and then changing the light is
-    not the same as the other way round; :func:`equicolor.equivariance_error` says how far it is from one.
+    The first factor varies slowest along the group axis. Factors of one family commute, and their product is a direct
+    product. Factors of several families do not: they act in *stages*, one after the other. That is no action of a
+    group, since turning a hue and then changing the light is not the same as the other way round;
+    :func:`equicolor.equivariance_error` says how far it is from one.
 
-    >>> from equicolor.groups import Hue, Saturation, Temperature
-    >>> (Hue(4) * Saturation(3)).order
-    12
-    >>> Hue(4).then(Temperature(3)).stages
-    ((Hue(n=4),), (Temperature(n=3, step=0.75, action='exact'),))
+    Example:
+        >>> from equicolor.groups import Hue, Saturation, Temperature
+        >>> (Hue(4) * Saturation(3)).order
+        12
+        >>> Hue(4).then(Temperature(3)).stages
+        ((Hue(n=4),), (Temperature(n=3, step=0.75, action='exact'),))
     """
 
     _stages: Stages

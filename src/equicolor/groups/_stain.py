@@ -53,16 +53,22 @@ def _stains(factors: Sequence[Factor]) -> list["Stain"]:
 
 @dataclass(frozen=True)
 class Stain(Factor):
-    """``n`` shifts of the log-concentration of a dye by multiples of ``step``: what all groups of stain have in common.
+    """A group of ``n`` amounts of a dye: shifts of its log-concentration by multiples of ``step``.
+
+    The base class of all groups of stain. A class of a dye says which ``row`` of the matrix is its own.
 
     Args:
-        n: how many elements; 3 stands for {-1, 0, 1}.
         step: the shift between neighbours; the default 0.3 makes it 1.35 times as much of the dye.
         matrix: 3×3, the optical densities of the three dyes in red, green and blue, a row each. By default those of
             haematoxylin, eosin and DAB by Ruifrok and Johnston (2001), :data:`equicolor.color.STAINS`.
+        n: how many elements; 3 stands for {-1, 0, 1}.
 
     Attributes:
         row: which row of the matrix is the dye's.
+
+    Example:
+        >>> isinstance(Eosin(3), Stain), Eosin.row
+        (True, 1)
     """
 
     row: ClassVar[int]
@@ -89,11 +95,17 @@ class Stain(Factor):
 
 @register_group
 @dataclass(frozen=True)
-class Haematoxylin(Stain):
-    """``n`` amounts of haematoxylin, the blue of nuclei. Arguments as for :class:`Stain`.
+class Hematoxylin(Stain):
+    """A group of ``n`` amounts of haematoxylin, the blue of nuclei.
 
-    >>> str(Haematoxylin(3) * Eosin(3))
-    'hema3-eosin3'
+    Args:
+        n: how many elements; 3 stands for {-1, 0, 1}.
+        step: the shift of the log-concentration between neighbours.
+        matrix: the dyes, as for :class:`Stain`.
+
+    Example:
+        >>> str(Hematoxylin(3) * Eosin(3))
+        'hema3-eosin3'
     """
 
     prefix: ClassVar[str] = "hema"
@@ -104,7 +116,17 @@ class Haematoxylin(Stain):
 @register_group
 @dataclass(frozen=True)
 class Eosin(Stain):
-    """``n`` amounts of eosin, the pink of everything else. Arguments as for :class:`Stain`."""
+    """A group of ``n`` amounts of eosin, the pink of everything else.
+
+    Args:
+        n: how many elements; 3 stands for {-1, 0, 1}.
+        step: the shift of the log-concentration between neighbours.
+        matrix: the dyes, as for :class:`Stain`.
+
+    Example:
+        >>> Eosin(3).describe(-1)
+        'eosin -0.3'
+    """
 
     prefix: ClassVar[str] = "eosin"
     quantity: ClassVar[str] = "eosin"
@@ -114,7 +136,17 @@ class Eosin(Stain):
 @register_group
 @dataclass(frozen=True)
 class DAB(Stain):
-    """``n`` amounts of diaminobenzidine, the brown of antibodies. Arguments as for :class:`Stain`."""
+    """A group of ``n`` amounts of diaminobenzidine, the brown of antibodies.
+
+    Args:
+        n: how many elements; 3 stands for {-1, 0, 1}.
+        step: the shift of the log-concentration between neighbours.
+        matrix: the dyes, as for :class:`Stain`.
+
+    Example:
+        >>> DAB(3).describe(1)
+        'DAB +0.3'
+    """
 
     prefix: ClassVar[str] = "dab"
     quantity: ClassVar[str] = "DAB"

@@ -23,7 +23,14 @@ def write_factor(factor: "Factor") -> str:
 
 @lru_cache
 def written_arguments(factor: "Factor") -> Mapping[str, str]:
-    """The arguments of a factor that differ from what they are where nothing is said, as they are written."""
+    """The arguments of a factor that are not the default, as they are written in its name.
+
+    Args:
+        factor: a factor.
+
+    Returns:
+        Texts by the names of the arguments.
+    """
     values = {field.name: getattr(factor, field.name) for field in dataclasses.fields(factor) if field.init}
     n = values.pop("n")
     special = {}
@@ -39,12 +46,31 @@ def written_arguments(factor: "Factor") -> Mapping[str, str]:
 
 
 def argument_names(kind: "type[Factor]") -> list[str]:
-    """What a factor takes beside the number of its elements."""
+    """The names of the arguments that a factor takes beside the number of its elements.
+
+    Args:
+        kind: a class of factors.
+
+    Returns:
+        The names.
+    """
     return [field.name for field in dataclasses.fields(kind) if field.init and field.name != "n"]
 
 
 def read_arguments(kind: "type[Factor]", text: str, name: str) -> dict[str, Any]:
-    """The arguments in the parentheses of a name; ``name``, the whole of it, is for the messages."""
+    """Reads the arguments in the parentheses of a group's name.
+
+    Args:
+        kind: the class of factors.
+        text: what is between the parentheses.
+        name: the whole name, for messages.
+
+    Returns:
+        The arguments by name.
+
+    Raises:
+        ValueError: they cannot be read, or the class has no such arguments.
+    """
     hints = typing.get_type_hints(kind)
     known = argument_names(kind)
     arguments: dict[str, Any] = {}

@@ -21,28 +21,33 @@ from equicolor.groups import Exposure, Group, Hue
 from equicolor.groups import group as as_group
 from equicolor.nn import Choice, GroupConv2d, GroupConvTranspose2d, GroupPool, Lift, Reduce, Window
 
+#: How wide a group network is: as the paper's, in multiples of eight, or by a number of channels.
 Width: TypeAlias = Literal["paper", "fast"] | int
+#: A number for all channels of an image, or one for each.
 Channels: TypeAlias = float | Sequence[float]
 Maker: TypeAlias = Callable[..., nn.Module]
 
 #: So many elements of a window at least are left to pool over.
 _LEAST_POOLED = 3
-_CECONV_NAME = re.compile(r"ceconv(\d+)")
+_CECONV_NAME = re.compile(r"ceconv([0-9]+)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kit:
-    """The layers of one kind of network. The makers of convolutions take the arguments of :class:`torch.nn.Conv2d`.
+    """The layers that a network is written with: on a group, without one, or as CEConv.
+
+    The makers of convolutions take the arguments of :class:`torch.nn.Conv2d`.
 
     Attributes:
         config: what made this kit, as :func:`make_kit` takes it.
-        group: what the features live on.
+        group: what the features live on; None for a conventional network.
         lift: makes the layer from images to what the first convolution takes: checked and normalised.
         first: makes that first convolution, from its output channels on.
-        conv, conv_transpose: make convolutions of features.
+        conv: makes a convolution of features.
+        conv_transpose: makes a transposed convolution of features.
         projection: makes the 1×1 convolution of a shortcut.
         pool: makes the layer from features on the group to invariant ones.
-        narrowing: what divides the conventional widths to keep the parameter count, given the filters' mean area.
+        narrowing: what divides the conventional widths to keep the number of parameters, given the filters' mean area.
     """
 
     config: dict[str, Any]
@@ -55,11 +60,23 @@ class Kit:
     pool: Maker
     narrowing: Callable[[float], float]
 
+    @property
+    def lifts_in_first(self) -> bool:
+        """Whether the first convolution lifts, by turning its filters, as CEConv's does."""
+        return self.group is not None and self.lift().group != self.group
+
     def widths(self, conventional: Sequence[int], area: float = 9) -> list[int]:
-        """The widths of this network for those of the conventional one, by the kit's rule.
+        """The widths of this network for those of the conventional one.
 
         ``"paper"`` rounds down, ``"fast"`` to the nearest multiple of 8 and at least 8, where convolutions run best; a
         number is the first width, from which the others follow in proportion.
+
+        Args:
+            conventional: the widths of the conventional network.
+            area: the mean area of its filters, in pixels.
+
+        Returns:
+            As many widths, by the kit's rule.
         """
         rule: Width = self.config["width"]
         if isinstance(rule, int):
@@ -69,11 +86,32 @@ class Kit:
             return [max(8, 8 * math.floor(width / 8 + 0.5)) for width in narrowed]
         return [max(1, int(width)) for width in narrowed]
 
+    def widths_behind(self, conventional: Sequence[int], area: float = 9) -> list[int]:
+        """Widths of conventional layers behind the pooling: those that keep the parameter count.
+
+        Args:
+            conventional: the widths of the conventional network.
+            area: the mean area of its filters.
+
+        Returns:
+            A width for each of them: the same, or in proportion to the first where the kit's rule is a number.
+        """
+        rule: Width = self.config["width"]
+        if not isinstance(rule, int):
+            return list(conventional)
+        return [max(1, round(rule * self.narrowing(area) * width / conventional[0])) for width in conventional]
+
     def behind(self, convolution: nn.Module) -> "tuple[Kit, list[nn.Module]]":
         """The kit for what stands behind a convolution, and the layers that lead there.
 
         A valid convolution leaves smaller windows. Where another would leave too little of one to pool over, pooling
         comes at once, and what follows is conventional. Otherwise nothing changes.
+
+        Args:
+            convolution: the convolution before.
+
+        Returns:
+            The kit, and the layers.
         """
         group = getattr(convolution, "out_group", self.group)
         if self.config["window"] != "valid" or group is None:
@@ -96,7 +134,25 @@ def make_kit(
     reduce: Reduce = "max",
     in_channels: int | None = None,
 ) -> Kit:
-    """The kit for a group or its name, for ``"ceconvN"``, or for a conventional network: None."""
+    """Makes the kit of a network: its layers on a group, without one, or as CEConv.
+
+    Args:
+        group: a group or its name; ``"ceconvN"`` for CEConv with N rotations; None for a conventional network.
+        width: as in :func:`create_model`.
+        mean: as in :func:`create_model`.
+        std: as in :func:`create_model`.
+        algorithm: as in :func:`create_model`.
+        rescale: as in :func:`create_model`.
+        window: as in :func:`create_model`.
+        reduce: as in :func:`create_model`.
+        in_channels: as in :func:`create_model`.
+
+    Returns:
+        The kit.
+
+    Raises:
+        ValueError: an argument has no such value, or does not go with the group.
+    """
     if width not in ("paper", "fast") and not (type(width) is int and width >= 1):
         raise ValueError(f"width must be 'paper', 'fast' or the first width as a positive number, got {width!r}")
     config: dict[str, Any] = {"width": width, "mean": _plain(mean), "std": _plain(std), "algorithm": algorithm}

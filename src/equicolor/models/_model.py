@@ -13,7 +13,7 @@ Task: TypeAlias = Literal["classification", "segmentation"]
 
 
 class Model(nn.Module):
-    """A network of the zoo: ``(B, C, H, W)``, RGB or more in [0, 1] or uint8, to logits.
+    """The base class of the networks of the zoo, from images in [0, 1] or uint8 to logits.
 
     Args:
         kit: the kind of layers.
@@ -52,7 +52,14 @@ class Model(nn.Module):
         self.lift = kit.lift()
 
     def features(self, images: Tensor) -> Tensor:
-        """The last feature map before any pooling: ``(G·B, C, h, w)``; without a group ``(B, C, h, w)``."""
+        """Computes the last feature map before any pooling.
+
+        Args:
+            images: images in [0, 1], ``(B, C, H, W)``.
+
+        Returns:
+            The map, ``(G·B, C, h, w)``; without a group ``(B, C, h, w)``.
+        """
         raise NotImplementedError
 
     def forward(self, images: Tensor) -> Tensor:
@@ -60,7 +67,7 @@ class Model(nn.Module):
         return logits
 
     def preprocess(self, images: Images) -> Tensor:
-        """Images as this network is to see them: those of its training, or of the size it was made for.
+        """Prepares images as this network is to see them: as in its training, or in the size it was made for.
 
         Args:
             images: the path of a file; an image of PIL's or an array ``(H, W, 3)``; a tensor ``(C, H, W)`` or ``(B, C,
@@ -74,7 +81,7 @@ class Model(nn.Module):
 
     @property
     def num_parameters(self) -> int:
-        """How many parameters it has, trainable or not."""
+        """The number of parameters, trainable or not."""
         return sum(parameter.numel() for parameter in self.parameters())
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How images are prepared for a network, the same way every time: brought to size, their centre cut out, made grey.
+"""How images are prepared for a network, the same way every time: brought to size, cut, colours normalised, made grey.
 
 What is random, and only done in training, is augmentation, and lives in ``data``. Normalising is the network's own.
 """
@@ -15,8 +15,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from equicolor._tools.images import CorruptImageError, Decoding, Fit, decode, picture
-from equicolor.color import as_images, check_range
+from equicolor._tools.images import LONGEST, CorruptImageError, Decoding, Fit, decode, picture, said
+from equicolor._tools.renamed import renamed
+from equicolor.color import ColorNormalization, as_images, check_color_normalization, check_range, normalize_color
 
 #: A file, an image of PIL's, an array ``(H, W, 3)``, a tensor ``(C, H, W)`` or a batch ``(B, C, H, W)``; or several.
 Images: TypeAlias = str | os.PathLike[str] | Tensor | NDArray[np.uint8] | Sequence[Any] | Any
@@ -25,26 +26,32 @@ Images: TypeAlias = str | os.PathLike[str] | Tensor | NDArray[np.uint8] | Sequen
 _BRIGHTNESS = (0.299, 0.587, 0.114)
 
 
+@renamed(grey="gray")
 @dataclass(frozen=True)
 class Preparation:
-    """What is done to every image before the network sees it, in this order.
+    """How images are prepared for a network: what is done to every image before it, in this order.
 
     Args:
         image_size: height and width of what the network sees.
         resize: images are first fitted into a square of this side; by default of ``image_size``.
-        fit: how: ``"crop"`` scales the short side and cuts out the centre, ``"stretch"`` scales both sides.
+        fit: how they are fitted: ``"crop"`` scales the short side and cuts out the centre, ``"stretch"`` scales both
+            sides.
         crop: the square is then scaled to this side, and its centre of ``image_size`` cut out; None: it stays whole.
-        grey: colours are taken away; three equal channels remain.
+        gray: whether colours are taken away; three equal channels remain.
+        color_normalization: what is done to the colours of each image before: ``"gray-world"``, ``"reinhard"`` or
+            ``"macenko"``, see :func:`equicolor.color.normalize_color`; None: nothing.
 
-    >>> Preparation(24, grey=True)(torch.rand(2, 3, 40, 32)).shape
-    torch.Size([2, 3, 24, 24])
+    Example:
+        >>> Preparation(24, gray=True)(torch.rand(2, 3, 40, 32)).shape
+        torch.Size([2, 3, 24, 24])
     """
 
     image_size: int
     resize: int | None = None
     fit: Fit = "crop"
     crop: int | None = None
-    grey: bool = False
+    gray: bool = False
+    color_normalization: ColorNormalization | None = None
 
     def __post_init__(self) -> None:
         Decoding(self.image_size, self.fit)  # says what is wrong with them
@@ -55,14 +62,23 @@ class Preparation:
             raise ValueError(f"images fitted into {self.side}×{self.side} are not of {self.image_size}: give crop")
         if self.crop is not None and self.crop < self.image_size:
             raise ValueError(f"cannot cut {self.image_size}×{self.image_size} out of {self.crop}×{self.crop}")
+        if self.color_normalization is not None:
+            check_color_normalization(self.color_normalization)
 
     @property
     def side(self) -> int:
-        """Of the square that images are fitted into first."""
+        """The side of the square that images are fitted into first."""
         return self.image_size if self.resize is None else self.resize
 
     def at(self, image_size: int) -> "Preparation":
-        """The same for a network that is to see images of another size."""
+        """The same preparation for a network that is to see images of another size.
+
+        Args:
+            image_size: height and width of what the network sees.
+
+        Returns:
+            The preparation.
+        """
         if image_size == self.image_size:
             return self
         scaled = [round(s * image_size / self.image_size) if s else None for s in (self.side, self.crop)]
@@ -103,14 +119,24 @@ class Preparation:
     def finish(self, images: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]: ...
 
     def finish(self, images: Tensor, masks: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
-        """What follows on the first fitting, for images that were loaded in that size: the centre, and grey."""
+        """Does what follows on the first fitting, for images that were loaded in that size: the centre, and colours.
+
+        Args:
+            images: images in [0, 1] or uint8, ``(B, C, H, W)``.
+            masks: their masks, ``(B, H, W)``, cut as the images are.
+
+        Returns:
+            Images in [0, 1]; with masks, both.
+        """
         images = as_images(images, channels=None)
         if self.crop is not None:
             images = self._centre(images).clamp(0, 1)
             if masks is not None:
                 masks = self._centre(masks[:, None].to(images))[:, 0].round().to(masks.dtype)
-        if self.grey:
-            images = grey(images)
+        if self.color_normalization is not None:
+            images = normalize_color(images, self.color_normalization)
+        if self.gray:
+            images = gray(images)
         return images if masks is None else (images, masks)
 
     def _fitted(self, images: Images) -> Tensor:
@@ -135,11 +161,22 @@ class Preparation:
         if min(height, width) != self.crop:
             scaled = [max(self.crop, round(side * self.crop / min(height, width))) for side in (height, width)]
             layers = F.interpolate(layers, scaled, mode="bilinear", antialias=True)
-        return _cut(layers, self.image_size)
+        return _cut(layers, self.image_size, self.image_size)
 
 
-def grey(images: Tensor) -> Tensor:
-    """RGB images ``(B, 3, H, W)`` in [0, 1] without their colours, as three equal channels."""
+def gray(images: Tensor) -> Tensor:
+    """Takes the colours out of RGB images; three equal channels remain.
+
+    Args:
+        images: RGB in [0, 1], ``(B, 3, H, W)``.
+
+    Returns:
+        Their brightness (ITU-R BT.601), ``(B, 3, H, W)``.
+
+    Example:
+        >>> gray(torch.tensor([1.0, 0.0, 0.0]).view(1, 3, 1, 1)).flatten().tolist()
+        [0.29899999499320984, 0.29899999499320984, 0.29899999499320984]
+    """
     red, green, blue = as_images(images).unbind(-3)
     brightness = red * _BRIGHTNESS[0] + green * _BRIGHTNESS[1] + blue * _BRIGHTNESS[2]
     return brightness.unsqueeze(-3).expand_as(images)
@@ -151,7 +188,7 @@ def _read(path: Path, how: Decoding) -> NDArray[np.uint8]:
     try:
         return decode(path, how, lambda: str(path))
     except CorruptImageError as error:  # whose advice is for data sets
-        raise CorruptImageError(f"{path} cannot be read as an image ({error.__cause__ or error})") from error
+        raise CorruptImageError(f"{path} cannot be read as an image ({said(error.__cause__ or error)})") from error
 
 
 def _tensor(image: NDArray[np.uint8]) -> Tensor:
@@ -165,12 +202,15 @@ def _scaled(layers: Tensor, side: int, fit: Fit) -> Tensor:
     if (height, width) == (side, side):
         return layers
     short = min(height, width)
+    if fit == "crop" and max(height, width) > LONGEST * short:
+        height, width = (min(side, LONGEST * short + side % 2) for side in (height, width))
+        layers = _cut(layers, height, width)
     size = [side, side] if fit == "stretch" else [max(side, round(s * side / short)) for s in (height, width)]
     if size != [height, width]:
         layers = F.interpolate(layers, size, mode="bilinear", antialias=True).clamp(0, 1)
-    return _cut(layers, side)
+    return _cut(layers, side, side)
 
 
-def _cut(layers: Tensor, size: int) -> Tensor:
-    top, left = ((side - size) // 2 for side in layers.shape[-2:])
-    return layers[..., top : top + size, left : left + size]
+def _cut(layers: Tensor, height: int, width: int) -> Tensor:
+    top, left = (layers.shape[-2] - height) // 2, (layers.shape[-1] - width) // 2
+    return layers[..., top : top + height, left : left + width]

@@ -30,7 +30,9 @@ _EXPANSION = 4
 
 
 class ResNet(Model):
-    """A residual network. The spatial mean comes first, then the maximum over the group, then a linear head.
+    """A residual network.
+
+    The spatial mean comes first, then the maximum over the group, then a linear head.
 
     Args:
         kit: the kind of layers.
@@ -38,8 +40,11 @@ class ResNet(Model):
         depth: 18, 34, 44 or 50.
         stem: ``"cifar"``, one 3×3 convolution, which gives the paper's counts; or ``"imagenet"``, a 7×7 convolution and
             max pooling, each of stride 2: about sixteen times cheaper, for images of some 100 pixels and more.
-        group_stages: how many stages live on the group; the rest, behind the pooling, are conventional. All by default.
-            One, with ``width=63``, gives the paper's counts for CEConv.
+        pool_after: the last stage on the group, ``"stage1"``; the rest, behind the pooling, are conventional, as wide
+            as in the conventional network, so that the parameter count stays about the same. By default all stages live
+            on the group. The earlier, the less time it takes: the experiment ``frontier`` shows what it costs in error.
+        group_stages: how many stages live on the group, the rest being conventional, but of the group's narrower
+            widths. One, with ``width=63``, gives the paper's counts for CEConv.
     """
 
     def __init__(
@@ -49,9 +54,10 @@ class ResNet(Model):
         *,
         depth: int,
         stem: Stem = "cifar",
+        pool_after: str | None = None,
         group_stages: int | None = None,
     ) -> None:
-        super().__init__(kit, num_classes, stem=stem, group_stages=group_stages)
+        super().__init__(kit, num_classes, stem=stem, pool_after=pool_after, group_stages=group_stages)
         self.image_size = 224 if stem == "imagenet" else 32
         shape = _SHAPES[depth]
         stages = len(shape.blocks)
@@ -61,7 +67,11 @@ class ResNet(Model):
                 f"{group_stages!r} with group={kit.config['group']!r}"
             )
         # Counted in squared widths, a bottleneck has 4 + 4 filters of area 1 and one of area 9.
-        widths = kit.widths(shape.widths, area=17 / 9 if shape.bottleneck else 9)
+        area = 17 / 9 if shape.bottleneck else 9
+        widths = kit.widths(shape.widths, area)
+        if pool_after is not None:
+            group_stages = _number_of_stage(pool_after, stages, kit, group_stages)
+            widths[group_stages:] = kit.widths_behind(shape.widths, area)[group_stages:]
         self.stem = _stem(kit, widths[0], stem)
         self.stages, behind, channels = nn.Sequential(), nn.Sequential(), widths[0]
         for index, (count, width) in enumerate(zip(shape.blocks, widths, strict=True)):
@@ -74,13 +84,32 @@ class ResNet(Model):
         self.head = nn.Sequential(OrderedDict(**pooling, classifier=nn.Linear(channels, num_classes)))
 
     def features(self, images: Tensor) -> Tensor:
-        """The output of the last stage on the group: ``(G·B, C, h, w)``."""
+        """Computes the output of the last stage on the group.
+
+        Args:
+            images: images in [0, 1], ``(B, C, H, W)``.
+
+        Returns:
+            The map, ``(G·B, C, h, w)``.
+        """
         features: Tensor = self.stages(self.stem(self.lift(images)))
         return features
 
 
 for _depth in _SHAPES:
     register_model(f"resnet{_depth}", depth=_depth)(ResNet)
+
+
+def _number_of_stage(pool_after: str, stages: int, kit: Kit, group_stages: int | None) -> int:
+    names = [f"stage{number}" for number in range(1, stages + 1)]
+    if pool_after not in names or kit.group is None:
+        raise ValueError(
+            f"pool_after must be one of {', '.join(map(repr, names))}, in a network with a group; got {pool_after!r} "
+            f"with group={kit.config['group']!r}"
+        )
+    if group_stages is not None:
+        raise ValueError(f"pool_after and group_stages both say where to pool: got {pool_after!r} and {group_stages!r}")
+    return 1 + names.index(pool_after)
 
 
 def _stem(kit: Kit, width: int, stem: Stem) -> nn.Sequential:

@@ -18,7 +18,7 @@ _CHANNELS_PER_CLASS = 3
 
 @register_model("segmenter")
 class Segmenter(Model):
-    """Four convolutions down, three 1×1 in the middle, four transposed ones up: to logits ``(B, classes, H, W)``.
+    """The paper's segmenter: four convolutions down, three 1×1 in the middle, four transposed ones up.
 
     Those down halve and those up double the resolution (the paper names no strides). Each has a residual connection,
     then a norm and, except for the last, a ReLU: sigmoid(relu(x)) could call nothing background. The last feature of
@@ -28,8 +28,8 @@ class Segmenter(Model):
     Args:
         kit: the kind of layers.
         num_classes: the number of logits at each pixel; one stands for foreground against background.
-        kernel_size: of the convolutions down and up, odd. 3 gives the parameter count of the paper, 7 is what its table
-            prints.
+        kernel_size: the size of the kernels down and up, odd. 3 gives the parameter count of the paper, 7 is what its
+            table prints.
     """
 
     task = "segmentation"
@@ -62,7 +62,14 @@ class Segmenter(Model):
         self.head = _ChannelMax(_CHANNELS_PER_CLASS) if kit.group is None else kit.pool()
 
     def features(self, images: Tensor) -> Tensor:
-        """The last feature map: ``(G·B, classes, H, W)``; without a group ``(B, 3·classes, H, W)``."""
+        """Computes the last feature map.
+
+        Args:
+            images: images in [0, 1], ``(B, C, H, W)``.
+
+        Returns:
+            The map, ``(G·B, classes, H, W)``; without a group ``(B, 3·classes, H, W)``.
+        """
         features: Tensor = self.lift(images)
         sizes = []
         for layer in self.down:

@@ -4,13 +4,13 @@ A layer here takes tensors and knows a group; which layers make a network is the
 convolution is summed that of ``algorithms``.
 """
 
-import importlib
-import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
+from equicolor._tools.renamed import moved
 from equicolor.algorithms import Window
 from equicolor.nn._base import Choice, GroupConvBase, Size
 from equicolor.nn._bilinear import Convolution
+from equicolor.nn._calibration import calibrated
 from equicolor.nn._canonicalizer import Canonical, Canonicalizer, CanonicalMode
 from equicolor.nn._conv import GroupConv2d, GroupConvTranspose2d, PaddingMode
 from equicolor.nn._dropout import GroupDropout
@@ -37,13 +37,11 @@ __all__ = [
     "Reduce",
     "Size",
     "Window",
+    "calibrated",
     "faster_norms",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """The layers of CEConv by their old names, until the next release."""
-    if name not in ("CEConv2d", "CEConvLift", "CEConvTranspose2d"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"equicolor.nn.{name} is now equicolor.baselines.{name}", DeprecationWarning, stacklevel=2)
-    return getattr(importlib.import_module("equicolor.baselines"), name)
+_MOVED = ("CEConv2d", "CEConvLift", "CEConvTranspose2d")
+if not TYPE_CHECKING:
+    __getattr__ = moved(__name__, {name: f"equicolor.baselines.{name}" for name in _MOVED})

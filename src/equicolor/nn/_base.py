@@ -7,7 +7,7 @@ kept 4-D, they follow
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Literal, TypeAlias, get_args
 
@@ -21,10 +21,12 @@ from equicolor.algorithms import Window
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 from equicolor.nn import _cost
-from equicolor.nn._bilinear import BilinearConvolution, Convolution, convolve, transform_filters
+from equicolor.nn._bilinear import Convolution, convolve, convolve_trained, transform_filters
 from equicolor.nn._combine import unstack
 
+#: How a group convolution is summed: by the filter bank, by a bilinear algorithm, or whichever is faster.
 Choice: TypeAlias = Literal["auto", "direct", "fast"]
+#: A number for both directions of an image, or one for each.
 Size: TypeAlias = int | Sequence[int]
 
 #: Of a feature whose size is not known, over the batch.
@@ -32,7 +34,22 @@ _MIDDLING_PIXELS = 32 * 16 * 16
 
 
 class GroupConvBase(nn.Module):
-    """A group convolution in terms of an ordinary one, which subclasses provide."""
+    """The base class of the group convolutions; a subclass adds the ordinary convolution it is made of.
+
+    Args:
+        group: a group or its name.
+        in_channels: channels of the input, for each element of the group.
+        out_channels: channels of the output, for each element of the group.
+        kernel_size: as in :class:`torch.nn.Conv2d`.
+        stride: as in :class:`torch.nn.Conv2d`.
+        dilation: as in :class:`torch.nn.Conv2d`.
+        groups: as in :class:`torch.nn.Conv2d`.
+        bias: as in :class:`torch.nn.Conv2d`.
+        algorithm: ``"fast"``, ``"direct"`` or ``"auto"``, see :class:`GroupConv2d`.
+        window: see :class:`GroupConv2d`.
+        device: as in :class:`torch.nn.Conv2d`.
+        dtype: as in :class:`torch.nn.Conv2d`.
+    """
 
     weight: Tensor
     bias: nn.Parameter | None
@@ -96,7 +113,7 @@ class GroupConvBase(nn.Module):
         self.weight = nn.Parameter(filters)
 
     def reset_parameters(self) -> None:
-        """As in :class:`torch.nn.Conv2d`, with a fan-in that counts the group."""
+        """Draws new weights, as :class:`torch.nn.Conv2d` does, with a fan-in that counts the group."""
         nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.weight[0].numel())
@@ -110,14 +127,24 @@ class GroupConvBase(nn.Module):
 
     @property
     def chosen_algorithm(self) -> Literal["direct", "fast"]:
-        """What ``auto`` comes to, for features of a middling size; in eager mode the actual size decides."""
-        return self._choose(_MIDDLING_PIXELS)
+        """The algorithm in use, ``"direct"`` or ``"fast"``; with ``"auto"`` that for features of a middling size.
 
-    def _choose(self, pixels: int) -> Literal["direct", "fast"]:
-        """``auto`` for features of so many pixels, over the batch: the faster one, as far as :mod:`_cost` can tell."""
+        In eager mode ``"auto"`` is decided by the actual size of the features, in every forward.
+        """
+        return self._choose(
+            _MIDDLING_PIXELS, next(self.parameters()).device.type if self.algorithm == "auto" else "cpu"
+        )
+
+    def _choose(self, pixels: int, kind: str) -> Literal["direct", "fast"]:
+        """``auto`` for so many pixels, over the batch, on a kind of device: the faster one, as far as can be told."""
         if self.algorithm != "auto":
             return self.algorithm
-        size = _cost.Size(
+        machine = _cost.MACHINES.get(kind, _cost.MACHINES["cpu"])
+        return "fast" if _cost.prefers_fast(self._cost_size(pixels), machine) else "direct"
+
+    def _cost_size(self, pixels: int) -> _cost.Size:
+        """What the cost of this layer depends on, for so many pixels of the input."""
+        return _cost.Size(
             math.isqrt(self.group.order * self.out_group.order),  # they differ where the convolution is valid
             self._bilinear.rank,
             self.in_channels,
@@ -126,15 +153,18 @@ class GroupConvBase(nn.Module):
             pixels,
             pixels * self._enlargement,
         )
-        return "fast" if _cost.prefers_fast(size, _cost.HERE) else "direct"
 
     def settle(self, features: Tensor) -> None:
-        """Decides ``auto`` for good, for features of this size."""
-        self.algorithm = self._choose(self._pixels(features))
+        """Fixes ``algorithm="auto"`` to the algorithm that is faster for features of this size.
+
+        Args:
+            features: an input of the size that is to come.
+        """
+        self.algorithm = self._choose(self._pixels(features), features.device.type)
 
     @torch.no_grad()
     def freeze(self) -> None:
-        """For inference: puts the transformed filters in the place of the filters, so that no forward transforms them.
+        """Replaces the filters by the transformed ones, so that no forward transforms them: for inference.
 
         The layer then has a buffer ``filters`` and no ``weight``. So nothing can become stale: it can no longer be
         trained, nor load the state of a layer that is not frozen.
@@ -155,7 +185,12 @@ class GroupConvBase(nn.Module):
 
     @torch.no_grad()
     def fold(self, scale: Tensor, shift: Tensor) -> None:
-        """Freezes the layer, to compute ``scale · y + shift`` in each output channel, as a norm behind it would."""
+        """Freezes the layer, to compute ``scale · y + shift`` in each output channel, as a norm behind it would.
+
+        Args:
+            scale: one number for each output channel.
+            shift: one number for each output channel.
+        """
         self.freeze()
         rank, groups, own = self._bilinear.rank, self.groups, self.out_channels // self.groups
         inputs, outputs_on = self.group.order, self.out_group.order
@@ -188,17 +223,16 @@ class GroupConvBase(nn.Module):
         # A graph that is traced for any batch must not depend on the size of the one it was traced with.
         strided = math.prod(self.stride) // math.prod(convolution.stride)  # already, by whoever calls
         pixels = _MIDDLING_PIXELS if is_traced() else strided * self._pixels(features)
-        if self._choose(pixels) == "direct":
+        if self._choose(pixels, features.device.type) == "direct":
             return self._convolve_direct(features, convolution)
         # Whoever records a graph decides what to keep for the backward pass, and nothing is kept without one.
         if self.frozen or is_traced() or not torch.is_grad_enabled():
             return convolve(features, self._transformed_filters(), self.bias, self._bilinear, convolution)
-        apply: Callable[..., Tensor] = BilinearConvolution.apply
-        return apply(features, self.weight, self.bias, self._bilinear, convolution)
+        return convolve_trained(features, self.weight, self.bias, self._bilinear, convolution)
 
     def _pixels(self, features: Tensor) -> int:
         """Of one element, over the batch."""
-        return features[:, 0].numel() // self.group.order
+        return features.shape[0] * features.shape[2] * features.shape[3] // self.group.order
 
     def _transformed_filters(self) -> Tensor:
         """The filters of the bilinear algorithm's convolutions, stacked."""

@@ -11,13 +11,25 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from equicolor._tools.tensors import full_precision, is_channels_last, is_traced, is_wrapped
+from equicolor._tools.tensors import full_precision, is_channels_last, is_traced, is_transformed
 from equicolor.algorithms import Algorithm
 from equicolor.nn._combine import combine, transpose, unstack
 
 
 class Convolution(NamedTuple):
-    """An ordinary convolution, but for its features, filters and bias."""
+    """The settings of an ordinary convolution, without its features, filters and bias.
+
+    Attributes:
+        stride: as in :func:`torch.nn.functional.conv2d`.
+        padding: as in :func:`torch.nn.functional.conv2d`.
+        dilation: as in :func:`torch.nn.functional.conv2d`.
+        groups: as in :func:`torch.nn.functional.conv2d`.
+        transposed: whether it is the transposed convolution, :func:`torch.nn.functional.conv_transpose2d`.
+        output_padding: as in :func:`torch.nn.functional.conv_transpose2d`.
+
+    Shape:
+        ``(B, in, H, W)`` to ``(B, out, H', W')``.
+    """
 
     stride: tuple[int, int]
     padding: tuple[int, int]
@@ -27,7 +39,21 @@ class Convolution(NamedTuple):
     output_padding: tuple[int, int] = (0, 0)
 
     def forward(self, features: Tensor, filters: Tensor, bias: Tensor | None) -> Tensor:
-        """Computes it: a method with a name, since PyTorch 2.8 does not compile the call of a named tuple."""
+        """Computes the convolution.
+
+        A method with a name, since PyTorch 2.8 does not compile the call of a named tuple.
+
+        Args:
+            features: the input.
+            filters: the filters, as :func:`torch.nn.functional.conv2d` takes them.
+            bias: one number for each output channel, or None.
+
+        Returns:
+            The output.
+
+        Shape:
+            ``(B, in, H, W)`` to ``(B, out, H', W')``.
+        """
         if self.transposed:
             return F.conv_transpose2d(
                 features, filters, bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
@@ -37,7 +63,17 @@ class Convolution(NamedTuple):
     def backward(
         self, gradient: Tensor, features: Tensor, filters: Tensor, wanted: tuple[bool, bool]
     ) -> tuple[Tensor, Tensor]:
-        """The gradients of features and filters, where they are wanted."""
+        """Computes the gradients of features and filters.
+
+        Args:
+            gradient: the gradient of the output.
+            features: the input of :meth:`forward`.
+            filters: the filters of :meth:`forward`.
+            wanted: whether the gradient of the features, and that of the filters, is needed.
+
+        Returns:
+            Both gradients; one that is not wanted is not computed.
+        """
         results: Any = torch.ops.aten.convolution_backward(
             gradient,
             features,
@@ -87,12 +123,12 @@ class _Stack:
     def __init__(self, slabs: Tensor, rank: int) -> None:
         self._whole, self.slabs = slabs, unstack(slabs, rank)
         self._results: list[Tensor] = []
+        self._recorded = torch.is_grad_enabled() or is_traced() or is_transformed()
 
     def put(self, result: Tensor) -> None:
         """Takes the next slab's result. The slab is gone then."""
         place = self.slabs[len(self._results)]
-        recorded = torch.is_grad_enabled() or is_traced() or is_wrapped(result)
-        apart = recorded or place.shape != result.shape
+        apart = self._recorded or place.shape != result.shape
         self._results.append(result.to(place.dtype) if apart else place.copy_(result))
 
     @property
@@ -116,8 +152,17 @@ def convolve(
     return result if bias is None or shared else result + bias.view(-1, 1, 1)
 
 
-class BilinearConvolution(torch.autograd.Function):
-    """``apply(features, weight, bias, algorithm, convolution)``: the same of filters that are not transformed."""
+def convolve_trained(
+    features: Tensor, weight: Tensor, bias: Tensor | None, algorithm: Algorithm, convolution: Convolution
+) -> Tensor:
+    """The same of filters that are not transformed, and all derivatives."""
+    function = _Transformed if is_transformed() else _Recorded
+    result: Tensor = function.apply(features, weight, bias, algorithm, convolution)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _Transformed(torch.autograd.Function):
+    """``apply(features, weight, bias, algorithm, convolution)`` under a transform of ``torch.func``."""
 
     generate_vmap_rule = True
 
@@ -127,7 +172,7 @@ class BilinearConvolution(torch.autograd.Function):
     ) -> Tensor:
         filters = transform_filters(weight, algorithm)
         result = convolve(features, filters, bias, algorithm, convolution)
-        return result if is_wrapped(result) else result.data  # no view, which nobody could change in place
+        return result if is_transformed() else result.data  # no view, which nobody could change in place
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -171,3 +216,16 @@ class BilinearConvolution(torch.autograd.Function):
                 filters = transform_filters(w, ctx.algorithm)
                 result = result + convolve(x, filters, None, ctx.algorithm, ctx.convolution)
         return result
+
+
+class _Recorded(torch.autograd.Function):
+    """The same elsewhere: with a ``setup_context``, PyTorch looks up the signature of ``forward`` in every call."""
+
+    @staticmethod
+    def forward(ctx: Any, *inputs: Any) -> Tensor:
+        result = _Transformed.forward(*inputs)
+        _Transformed.setup_context(ctx, inputs, result)
+        return result
+
+    backward = _Transformed.backward
+    jvp = _Transformed.jvp

@@ -36,8 +36,8 @@ from equicolor.groups import group as as_group
 from equicolor.nn._conv import GroupConv2d
 from equicolor.nn._lift import Lift
 from equicolor.nn._linear import GroupLinear
-from equicolor.nn._norm import BatchNorm2d
 
+#: Whether a move is one of the elements of a group, or any amount.
 CanonicalMode: TypeAlias = Literal["discrete", "continuous"]
 _MEAN, _STD = 0.5, 0.25
 #: How sharply the numbers of a circle are asked to peak at the right element, in training.
@@ -47,17 +47,24 @@ _FURTHER = 1.5
 
 
 class Canonical(NamedTuple):
-    """Images in their usual colours, and the move that had been made of them: ``move_by(images, move)`` redoes it."""
+    """The result of a :class:`Canonicalizer`: images in their usual colours, and the moves that were undone.
+
+    ``group.move_by(images, move)`` gives the original images back.
+
+    Attributes:
+        images: the canonical images, ``(B, C, H, W)``.
+        move: what had been done to each of them, ``(B, factors)``, in the units of the factors.
+    """
 
     images: Tensor
     move: Tensor
 
 
 class Canonicalizer(nn.Module):
-    """Finds the colour move of each image and undoes it. It has to be trained: ``equicolor.train.train_canonicalizer``.
+    """Finds the colour move of each image and undoes it.
 
-    ``(B, C, H, W)``, in [0, 1] or uint8, to the canonical images ``(B, C, H, W)`` and the moves that were undone
-    ``(B, factors)``, in the units of the factors: hues in [0, 360), others within ±``reach``.
+    The result are the canonical images and the moves that were undone, in the units of the factors: hues in [0, 360),
+    others within ±``reach``. It has to be trained first, by :func:`equicolor.train.train_canonicalizer`.
 
     In ``discrete`` mode the result is exactly the same for every element of the group, also before any training. Of two
     equal numbers the first counts, so the answer never depends on chance. Images without colour have equal numbers for
@@ -69,21 +76,23 @@ class Canonicalizer(nn.Module):
     in eval mode.
 
     Args:
-        group: of one family; or its name, where windows need no number: ``"temp-tint"``. How many elements a window has
-            is of no concern here.
+        group: the moves to undo, a group of one family or its name. Windows need no number of elements:
+            ``"temp-tint"``.
         mode: ``"discrete"``, one of the elements, for groups whose factors all close to circles; ``"continuous"``, any
             amount. By default ``"discrete"`` where that is possible.
-        size: the networks look at no more than so many rows and columns of pixels, evenly picked.
-        iterations: how often windows are looked at.
+        size: the largest height and width that the networks look at; of larger images they see evenly picked rows and
+            columns.
+        iterations: how often a window is looked at, each time after the move found before is undone.
         reach: the farthest move that is undone, of all windows or each; by default 1.5 times what jitter takes.
-        width: channels of the first layer, of a conventional network; groups have fewer.
+        width: channels of the first layer, for a conventional network; networks on groups have fewer.
 
     Shape:
         ``(B, C, H, W)`` to ``(B, C, H, W)`` and ``(B, factors)``.
 
-    >>> turned = Canonicalizer("hue4")(torch.rand(2, 3, 48, 48))
-    >>> turned.images.shape, turned.move.shape
-    (torch.Size([2, 3, 48, 48]), torch.Size([2, 1]))
+    Example:
+        >>> turned = Canonicalizer("hue4")(torch.rand(2, 3, 48, 48))
+        >>> turned.images.shape, turned.move.shape
+        (torch.Size([2, 3, 48, 48]), torch.Size([2, 1]))
     """
 
     def __init__(
@@ -113,7 +122,7 @@ class Canonicalizer(nn.Module):
 
     @property
     def config(self) -> dict[str, Any]:
-        """What made it, fit for JSON: ``Canonicalizer(**config)`` builds the same anew."""
+        """The arguments that make the same canonicaliser again, fit for JSON."""
         own = {"size": self.size, "iterations": self.iterations, "reach": list(self.reach) or None, "width": self.width}
         return {"group": str(self.group), "mode": self.mode, **own}
 
@@ -137,11 +146,17 @@ class Canonicalizer(nn.Module):
         return Canonical(canonical, move)
 
     def loss(self, moved: Tensor, amounts: Tensor) -> Tensor:
-        """How far the answers are from the moves that were made of images in their usual colours; to be minimised.
+        """The loss to minimise in training: how far the moves that are found are from those that were made.
 
         Args:
-            moved: ``(B, C, H, W)``, ``group.move_by(images, amounts)``.
-            amounts: by how much, ``(B, factors)``.
+            moved: images that were moved, ``group.move_by(images, amounts)``.
+            amounts: how far each of them was moved, in the units of the factors.
+
+        Returns:
+            The mean loss, a scalar.
+
+        Shape:
+            ``(B, C, H, W)`` and ``(B, factors)`` to ``()``.
         """
         small = self._picked(color.as_images(moved, self.group.channels))
         turn, shift = (
@@ -161,7 +176,17 @@ class Canonicalizer(nn.Module):
         return total
 
     def draw(self, uniform: Tensor) -> Tensor:
-        """Moves to train on, made of numbers in [0, 1), ``(B, factors)``: elements or angles, amounts within reach."""
+        """Turns uniform random numbers into moves to train on.
+
+        Args:
+            uniform: random numbers in [0, 1).
+
+        Returns:
+            Moves in the units of the factors: elements or angles of a circle, amounts within ``reach`` of a window.
+
+        Shape:
+            ``(B, factors)`` to ``(B, factors)``.
+        """
         amounts, bounds = [], iter(self.reach)
         for factor, own in zip(self.group.factors, uniform.unbind(1), strict=True):
             if factor.period is None:
@@ -268,13 +293,13 @@ def _scores(group: Group, width: int) -> nn.Sequential:
     return nn.Sequential(
         Lift(group, _MEAN, _STD),
         GroupConv2d(group, group.channels or 3, narrow, 3, padding=1, bias=False),
-        BatchNorm2d(narrow),
+        nn.BatchNorm2d(narrow),
         nn.ReLU(),
         GroupConv2d(group, narrow, narrow, 3, stride=2, padding=1, bias=False),
-        BatchNorm2d(narrow),
+        nn.BatchNorm2d(narrow),
         nn.ReLU(),
         GroupConv2d(group, narrow, wide, 3, stride=2, padding=1, bias=False),
-        BatchNorm2d(wide),
+        nn.BatchNorm2d(wide),
         nn.ReLU(),
         nn.AdaptiveAvgPool2d(1),
         nn.Flatten(),
@@ -289,13 +314,13 @@ def _regression(channels: int, width: int, count: int) -> nn.Sequential:
     nn.init.zeros_(last.bias)
     return _Regression(
         nn.Conv2d(channels, width, 3, padding=1, bias=False),
-        BatchNorm2d(width),
+        nn.BatchNorm2d(width),
         nn.ReLU(),
         nn.Conv2d(width, width, 3, stride=2, padding=1, bias=False),
-        BatchNorm2d(width),
+        nn.BatchNorm2d(width),
         nn.ReLU(),
         nn.Conv2d(width, 2 * width, 3, stride=2, padding=1, bias=False),
-        BatchNorm2d(2 * width),
+        nn.BatchNorm2d(2 * width),
         nn.ReLU(),
         nn.AdaptiveAvgPool2d(1),
         nn.Flatten(),

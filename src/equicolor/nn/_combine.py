@@ -72,8 +72,8 @@ def _constant(matrix: Matrix, like: Tensor) -> Tensor:
     if torch.compiler.is_compiling() or not is_ordinary(like):
         return like.new_tensor(matrix)
     key = (matrix, like.dtype, like.device)
-    if key in _kept:
-        return _kept[key]
+    if (kept := _kept.get(key)) is not None:
+        return kept
     with torch.inference_mode(False):  # a tensor made in inference mode could not be used in training later
         constant = torch.tensor(matrix, dtype=like.dtype, device=like.device)
     # Under a mode that makes other tensors, such as fake ones, what was made serves this call alone.

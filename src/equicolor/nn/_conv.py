@@ -13,35 +13,50 @@ from equicolor.algorithms import Window
 from equicolor.groups import Group
 from equicolor.nn._base import Choice, GroupConvBase, Size, one_window, pair
 from equicolor.nn._bilinear import Convolution
+from equicolor.nn._combine import unstack
 
+#: What stands outside an image, as in :class:`torch.nn.Conv2d`.
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
 
 
 class GroupConv2d(GroupConvBase):
-    r"""Group convolution of a feature on the group: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``.
+    """Group convolution over the pixels and over the group, with the arguments of :class:`torch.nn.Conv2d`.
+
+    Element g of the output is y_g = Σ_h x_h ∗ w_{h-g}. The layer is equivariant: a move of the input's elements moves
+    those of the output in the same way.
 
     Args:
         group: a group or its name.
-        in_channels, out_channels: of each element of the group.
-        kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype: as in
-            :class:`torch.nn.Conv2d`.
-        algorithm: ``"fast"`` sums over the group by a bilinear algorithm, ``"direct"`` by one convolution with the full
-            filter bank; ``"auto"`` takes the one that is faster at this size. The parameters are the same.
-        window: what a truncated group takes for the neighbours outside its window. ``"zero"``: zeros. ``"rescale"``:
-            zeros, and element j is multiplied by n/(n-abs(j)) to make up for them; the paper's code does so, the paper
-            does not say so. ``"replicate"``: the element at the edge. ``"valid"``: no neighbour is missing, as filters
-            span three elements and the result lives on ``out_group``, whose windows have two elements less; so
-            equivariance is exact on what stays inside, through any number of layers.
-        rescale: another way to say ``window="rescale"``.
+        in_channels: channels of the input, for each element of the group.
+        out_channels: channels of the output, for each element of the group.
+        kernel_size: as in :class:`torch.nn.Conv2d`.
+        stride: as in :class:`torch.nn.Conv2d`.
+        padding: as in :class:`torch.nn.Conv2d`.
+        dilation: as in :class:`torch.nn.Conv2d`.
+        groups: as in :class:`torch.nn.Conv2d`.
+        bias: as in :class:`torch.nn.Conv2d`; one number for each output channel, shared by the elements of the group.
+        algorithm: how the sum over the group is computed; the parameters are the same. ``"fast"``: by a bilinear
+            algorithm. ``"direct"``: by one convolution with the full filter bank. ``"auto"``: whichever is faster at
+            the size of the input.
+        padding_mode: as in :class:`torch.nn.Conv2d`.
+        rescale: the same as ``window="rescale"``.
+        window: what a truncated group (saturation, light, …) sees beyond the edge of its window. ``"zero"``: zeros.
+            ``"rescale"``: zeros, and element j is multiplied by n/(n-abs(j)) to make up for them, as in the paper's
+            code. ``"replicate"``: the element at the edge. ``"valid"``: nothing, as filters span three elements and the
+            output is on ``out_group``, whose windows have two elements less; equivariance is then exact on what stays
+            inside.
+        device: as in :class:`torch.nn.Conv2d`.
+        dtype: as in :class:`torch.nn.Conv2d`.
 
     Shape:
-        ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``; to ``(G'·B, out, H', W')`` on ``out_group`` where it is valid.
+        ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``; with ``window="valid"`` to ``(G'·B, out, H', W')``.
 
-    >>> GroupConv2d("hue4", 16, 32, 3, padding=1)(torch.rand(8, 16, 10, 12)).shape
-    torch.Size([8, 32, 10, 12])
-    >>> valid = GroupConv2d("sat5", 16, 32, 3, window="valid")
-    >>> str(valid.out_group), valid(torch.rand(10, 16, 8, 8)).shape
-    ('sat3', torch.Size([6, 32, 6, 6]))
+    Example:
+        >>> GroupConv2d("hue4", 16, 32, 3, padding=1)(torch.rand(8, 16, 10, 12)).shape
+        torch.Size([8, 32, 10, 12])
+        >>> valid = GroupConv2d("sat5", 16, 32, 3, window="valid")
+        >>> str(valid.out_group), valid(torch.rand(10, 16, 8, 8)).shape
+        ('sat3', torch.Size([6, 32, 6, 6]))
     """
 
     _output_first = True
@@ -95,6 +110,37 @@ class GroupConv2d(GroupConvBase):
         padding = (margins[2], margins[0])
         return self._convolve(features, Convolution(stride, padding, self.dilation, self.groups))
 
+    @property
+    def has_products(self) -> bool:
+        """Whether this layer, frozen, is the convolutions of a bilinear algorithm between transforms and nothing else.
+
+        A bias then belongs to the first of them, which reaches every element.
+        """
+        margins = self._margins()
+        plain = self.padding_mode == "zeros" and margins[0] == margins[1] and margins[2] == margins[3]
+        shared = self.bias is None or all(row[0] == 1 for row in self._bilinear.inverse)
+        return self.frozen and self.algorithm == "fast" and plain and shared
+
+    def products(self, slabs: Sequence[Tensor]) -> list[Tensor]:
+        """Computes the convolutions alone, of a layer that :attr:`has_products`.
+
+        Args:
+            slabs: the feature, transformed.
+
+        Returns:
+            The products, to be transformed back.
+
+        Shape:
+            R times ``(B, in, H, W)`` to R times ``(B, out, H', W')``.
+        """
+        margins, stride = self._margins(), self.stride
+        if is_strided_point(self.kernel_size, stride, margins):
+            slabs, stride = [thin(slab, stride) for slab in slabs], (1, 1)
+        convolution = Convolution(stride, (margins[2], margins[0]), self.dilation, self.groups)
+        biases = [self.bias, *[None] * (len(slabs) - 1)]
+        parts = zip(slabs, unstack(self.filters, len(slabs)), biases, strict=True)
+        return [convolution.forward(*part) for part in parts]
+
     def _margins(self) -> list[int]:
         """The padding as ``torch.nn.functional.pad`` takes it: left, right, top, bottom."""
         if self.padding == "valid":
@@ -110,13 +156,34 @@ class GroupConv2d(GroupConvBase):
 
 
 class GroupConvTranspose2d(GroupConvBase):
-    """Transposed group convolution: ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``, enlarging where it strides.
+    """Transposed group convolution, with the arguments of :class:`torch.nn.ConvTranspose2d`.
 
-    Arguments in the order of :class:`torch.nn.ConvTranspose2d`; see :class:`GroupConv2d` for those of its own. The
-    filters are ``(in, G·out/groups, kH, kW)``.
+    It enlarges the image where it strides. The filters are ``(in, G·out/groups, kH, kW)``.
 
-    >>> GroupConvTranspose2d("hue4", 16, 8, 2, stride=2)(torch.rand(8, 16, 10, 12)).shape
-    torch.Size([8, 8, 20, 24])
+    Args:
+        group: a group or its name.
+        in_channels: channels of the input, for each element of the group.
+        out_channels: channels of the output, for each element of the group.
+        kernel_size: as in :class:`torch.nn.ConvTranspose2d`.
+        stride: as in :class:`torch.nn.ConvTranspose2d`.
+        padding: as in :class:`torch.nn.ConvTranspose2d`.
+        output_padding: as in :class:`torch.nn.ConvTranspose2d`.
+        groups: as in :class:`torch.nn.ConvTranspose2d`.
+        bias: as in :class:`torch.nn.ConvTranspose2d`.
+        dilation: as in :class:`torch.nn.ConvTranspose2d`.
+        algorithm: as in :class:`GroupConv2d`.
+        padding_mode: only ``"zeros"``.
+        rescale: as in :class:`GroupConv2d`.
+        window: as in :class:`GroupConv2d`.
+        device: as in :class:`torch.nn.ConvTranspose2d`.
+        dtype: as in :class:`torch.nn.ConvTranspose2d`.
+
+    Shape:
+        ``(G·B, in, H, W)`` to ``(G·B, out, H', W')``.
+
+    Example:
+        >>> GroupConvTranspose2d("hue4", 16, 8, 2, stride=2)(torch.rand(8, 16, 10, 12)).shape
+        torch.Size([8, 8, 20, 24])
     """
 
     _output_first = False

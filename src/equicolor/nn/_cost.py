@@ -2,7 +2,8 @@
 
 Costs are in units of one multiplication of a convolution. The constants are fitted to the times that
 ``equicolor bench --parts layers`` measures, on two cores: a set for CPUs with AVX-512, another for those without, as
-``ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2`` lets the same CPU play them.
+``ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2`` lets the same CPU play them. Those for CUDA are not measured but
+reckoned, see :data:`CUDA`. ``equicolor bench --calibrate`` measures those of a machine of one's own.
 """
 
 import math
@@ -11,7 +12,10 @@ from typing import NamedTuple
 from equicolor._tools.machine import LANES
 
 
-class _Way(NamedTuple):
+class Way(NamedTuple):
+    """What one way takes: numbers that its :func:`terms` are multiplied by."""
+
+    multiply: float  # for each multiplication of a convolution
     move: float  # for each number of a feature that is copied or transformed
     filter: float  # for each number of the filters that is copied or transformed
     call: float  # for the layer
@@ -22,22 +26,31 @@ class Machine(NamedTuple):
     """What a kind of CPU takes for either way."""
 
     lanes: int  # output channels are computed so many at once: a few cost as much as all of them
-    direct: _Way
-    fast: _Way
+    direct: Way
+    fast: Way
 
 
 AVX512 = Machine(
     lanes=16,
-    direct=_Way(move=140, filter=900, call=95e6, product=0),
-    fast=_Way(move=70, filter=300, call=135e6, product=19e6),
+    direct=Way(multiply=1, move=140, filter=900, call=95e6, product=0),
+    fast=Way(multiply=1, move=70, filter=300, call=135e6, product=19e6),
 )
 AVX2 = Machine(
     lanes=8,
-    direct=_Way(move=133, filter=420, call=106.7e6, product=0),
-    fast=_Way(move=70, filter=280, call=135e6, product=11e6),
+    direct=Way(multiply=1, move=133, filter=420, call=106.7e6, product=0),
+    fast=Way(multiply=1, move=70, filter=280, call=135e6, product=11e6),
 )
-#: This one.
-HERE: Machine = AVX512 if AVX512.lanes == LANES else AVX2
+#: By assumption: 10¹³ multiplications and 10¹² bytes a second, 5 µs for each kernel that is launched. A number that is
+#: read or written takes 4 bytes, as long as 40 multiplications, a launch as long as 5·10⁷. ``direct`` reads and writes
+#: what it lays side by side, and launches some four kernels; ``fast`` reads n and writes R slabs or the reverse, and
+#: launches a convolution and a copy for each product beside some three transforms. Channels fill tensor cores by 8.
+CUDA = Machine(
+    lanes=8,
+    direct=Way(multiply=1, move=80, filter=80, call=2e8, product=0),
+    fast=Way(multiply=1, move=40, filter=40, call=1.5e8, product=1e8),
+)
+#: By the kind of a device; other kinds are taken for a CPU.
+MACHINES: dict[str, Machine] = {"cpu": AVX512 if AVX512.lanes == LANES else AVX2, "cuda": CUDA}
 
 
 class Size(NamedTuple):
@@ -54,28 +67,28 @@ class Size(NamedTuple):
 
 def prefers_fast(size: Size, machine: Machine) -> bool:
     """Whether the fast way is the faster one, on a machine of this kind."""
-    return _fast(size, machine) < _direct(size, machine)
+    direct, fast = terms(size, machine.lanes)
+    return _total(machine.fast, fast) < _total(machine.direct, direct)
 
 
-def _direct(size: Size, machine: Machine) -> float:
-    """One convolution of the group's elements side by side."""
-    n, taps = size.order, size.in_channels * size.area
-    multiplications = size.out_pixels * n * taps * _whole_vectors(n * size.out_channels, machine)
-    moved = n * (size.pixels * size.in_channels + size.out_pixels * size.out_channels)
-    return _total(machine.direct, multiplications, moved, n * n * taps * size.out_channels, 1)
+def _total(way: Way, terms: tuple[float, ...]) -> float:
+    return sum([constant * term for constant, term in zip(way, terms, strict=True)])  # a compiler reads no generator
 
 
-def _fast(size: Size, machine: Machine) -> float:
-    """As many convolutions as the bilinear algorithm's rank, between its transforms."""
-    both, taps = size.order + size.rank, size.in_channels * size.area
-    multiplications = size.rank * size.out_pixels * taps * _whole_vectors(size.out_channels, machine)
-    moved = both * (size.pixels * size.in_channels + size.out_pixels * size.out_channels)
-    return _total(machine.fast, multiplications, moved, both * taps * size.out_channels, size.rank)
+def terms(size: Size, lanes: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """What the constants of ``direct`` and of ``fast`` are multiplied by, in the order of :class:`Way`."""
+    n, rank, taps = size.order, size.rank, size.in_channels * size.area
+    touched = size.pixels * size.in_channels + size.out_pixels * size.out_channels
+    filters = taps * size.out_channels
+    # One convolution of the group's elements side by side.
+    side_by_side = size.out_pixels * n * taps * _whole_vectors(n * size.out_channels, lanes)
+    # As many as the bilinear algorithm's rank, between its transforms.
+    products = rank * size.out_pixels * taps * _whole_vectors(size.out_channels, lanes)
+    return (
+        (side_by_side, n * touched, n * n * filters, 1, 1),
+        (products, (n + rank) * touched, (n + rank) * filters, 1, rank),
+    )
 
 
-def _whole_vectors(channels: int, machine: Machine) -> int:
-    return math.ceil(channels / machine.lanes) * machine.lanes
-
-
-def _total(way: _Way, multiplications: float, moved: float, filters: float, products: int) -> float:
-    return multiplications + way.move * moved + way.filter * filters + way.call + way.product * products
+def _whole_vectors(channels: int, lanes: int) -> int:
+    return math.ceil(channels / lanes) * lanes

@@ -29,10 +29,11 @@ class GroupDropout(nn.Module):
     Shape:
         ``(G·B, *)`` to the same.
 
-    >>> import torch
-    >>> features = GroupDropout("hue4", 0.5)(torch.ones(8, 16))
-    >>> bool((features[:2] == features[2:4]).all())  # two images, one mask each for all four elements
-    True
+    Example:
+        >>> import torch
+        >>> features = GroupDropout("hue4", 0.5)(torch.ones(8, 16))
+        >>> bool((features[:2] == features[2:4]).all())  # two images, one mask each for all four elements
+        True
     """
 
     def __init__(self, group: Group | str, p: float = 0.5, over: Over = "values") -> None:

@@ -1,5 +1,6 @@
 """Lift: the first layer, from images to features on the group."""
 
+import math
 from collections.abc import Sequence
 from numbers import Real
 
@@ -8,7 +9,7 @@ from torch import Tensor, nn
 
 from equicolor import color
 from equicolor._tools.leaf import leaf
-from equicolor._tools.tensors import is_channels_last, is_readable
+from equicolor._tools.tensors import AUTOCAST, is_channels_last, is_readable
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 
@@ -19,8 +20,8 @@ _FIRST_CHECKS = 2
 class Lift(nn.Module):
     """Applies every colour move of the group to a batch of images, then normalises: the paper's lifting layer.
 
-    ``(B, C, H, W)``, in [0, 1] or uint8, to ``(G·B, C, H, W)``, group-major; RGB, unless the group is for others.
-    Normalisation stands after the lift, since the colour move of a normalised image is meaningless.
+    Images are in [0, 1] or uint8; RGB, unless the group is for other channels. The copies are stacked along the batch,
+    group-major. Normalisation stands after the lift, since the colour move of a normalised image is meaningless.
 
     Values outside [0, 1] and NaN raise a ValueError. On the CPU every batch is checked. On an accelerator, where a look
     at the values would stall the queue, calls 1, 2, 4, 8, … are. Where there are no values to look at, nothing is
@@ -28,12 +29,19 @@ class Lift(nn.Module):
 
     Args:
         group: a group or its name.
-        mean, std: of each channel, or one number for all; subtracted and divided by after the lift.
-        in_channels: of the images, for groups that take any number of them; by default as many as mean and std have,
-            or 3.
+        mean: subtracted after the lift, one number for each channel or one for all.
+        std: divided by after the lift, one number for each channel or one for all.
+        device: the device of the buffers that hold mean and std.
+        dtype: the dtype of the buffers that hold mean and std.
+        in_channels: channels of the images, for groups that take any number of them; by default as many as mean and std
+            have, or 3.
 
-    >>> Lift("hue4")(torch.rand(2, 3, 8, 8)).shape
-    torch.Size([8, 3, 8, 8])
+    Shape:
+        ``(B, C, H, W)`` to ``(G·B, C, H, W)``.
+
+    Example:
+        >>> Lift("hue4")(torch.rand(2, 3, 8, 8)).shape
+        torch.Size([8, 3, 8, 8])
     """
 
     mean: Tensor
@@ -52,15 +60,17 @@ class Lift(nn.Module):
         self.group = as_group(group)
         self.in_channels = channels = _count(self.group, in_channels, mean, std)
         mean, std = _channels("mean", mean, channels), _channels("std", std, channels)
-        if min(std) <= 0:
-            raise ValueError(f"std must be positive, got {std}")
+        if not all(map(math.isfinite, mean)):
+            raise ValueError(f"mean must be finite, got {mean}")
+        if not all(0 < value < math.inf for value in std):
+            raise ValueError(f"std must be positive and finite, got {std}")
         self.register_buffer("mean", torch.tensor(mean, device=device, dtype=dtype).view(channels, 1, 1))
         self.register_buffer("std", torch.tensor(std, device=device, dtype=dtype).view(channels, 1, 1))
         self._calls = 0
 
     @property
     def normalizes(self) -> bool:
-        """Whether mean and std change anything; taken for granted where that cannot be seen, or not without waiting."""
+        """Whether mean and std change anything; True where that cannot be seen, or not without waiting."""
         if self.mean.device.type != "cpu" or not is_readable(self.mean):
             return True
         return bool(self.mean.any()) or bool((self.std != 1).any())
@@ -72,6 +82,7 @@ class Lift(nn.Module):
             color.as_images(images, self.in_channels)  # says what is wrong
         if isinstance(images, Tensor) and images.dtype == torch.uint8:
             images = color.as_images(images, self.in_channels).to(self.mean.dtype)
+        self._check_dtype(images)
         lifted = self.group.lift(images)
         if is_channels_last(images):
             lifted = lifted.contiguous(memory_format=torch.channels_last)
@@ -86,6 +97,18 @@ class Lift(nn.Module):
         self._calls += 1
         if self._calls <= _FIRST_CHECKS or self._calls & (self._calls - 1) == 0:
             color.check_range(images)
+
+    def _check_dtype(self, images: Tensor) -> None:
+        """What follows computes in one precision, and would fail on another in words of its own."""
+        if not isinstance(images, Tensor) or not images.is_floating_point() or images.dtype == self.mean.dtype:
+            return
+        if images.device.type in AUTOCAST and torch.is_autocast_enabled(images.device.type):
+            return  # PyTorch chooses the precision
+        given, own = (str(dtype).removeprefix("torch.") for dtype in (images.dtype, self.mean.dtype))
+        raise TypeError(
+            f"the images are {given} and the network is {own}: convert the images, images.to(torch.{own}), or the "
+            f"network, network.to(torch.{given})"
+        )
 
     def extra_repr(self) -> str:
         about = str(self.group) if self.in_channels == 3 else f"{self.group}, in_channels={self.in_channels}"

@@ -13,19 +13,23 @@ from equicolor.nn._conv import GroupConv2d
 class GroupLinear(nn.Module):
     """A linear layer on the group, y_g = Σ_h W_{h-g} x_h.
 
-    The same as a 1×1 group convolution, for features whose channels come last. With it, whether a network spells its
-    channel mixing ``Linear`` or 1×1 ``Conv2d`` makes no difference.
+    The same as a 1×1 group convolution, for features whose channels come last. So it makes no difference whether a
+    network mixes its channels by ``Linear`` or by a 1×1 ``Conv2d``.
 
     Args:
         group: a group or its name.
-        in_features, out_features, bias, device, dtype: as in :class:`torch.nn.Linear`.
+        in_features: as in :class:`torch.nn.Linear`, for each element of the group.
+        out_features: as in :class:`torch.nn.Linear`, for each element of the group.
+        bias: as in :class:`torch.nn.Linear`.
+        **factory: ``device`` and ``dtype``, as in :class:`torch.nn.Linear`.
 
     Shape:
         ``(G·B, *, in)`` to ``(G·B, *, out)``.
 
-    >>> import torch
-    >>> GroupLinear("hue4", 16, 32)(torch.rand(8, 7, 7, 16)).shape
-    torch.Size([8, 7, 7, 32])
+    Example:
+        >>> import torch
+        >>> GroupLinear("hue4", 16, 32)(torch.rand(8, 7, 7, 16)).shape
+        torch.Size([8, 7, 7, 32])
     """
 
     def __init__(

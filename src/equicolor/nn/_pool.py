@@ -10,20 +10,25 @@ from equicolor._tools.tensors import is_channels_last
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 
+#: How a group is pooled over: the largest value, their mean, or a smooth maximum.
 Reduce: TypeAlias = Literal["max", "mean", "logsumexp"]
 
 
 class GroupPool(nn.Module):
-    """Pools over the group, ``(G·B, *)`` to ``(B, *)``: what remains no longer depends on the colour move.
+    """Pools over the group, so that the result no longer depends on the colour move.
 
     Args:
         group: a group or its name.
-        reduce: ``"max"``, as in the paper, ``"mean"``, or ``"logsumexp"``, which lies between: the logarithm of the
-            mean of exponentials, a soft maximum through which every element learns.
+        reduce: ``"max"``, as in the paper; ``"mean"``; or ``"logsumexp"``, the logarithm of the mean of exponentials, a
+            soft maximum between the two through which every element learns.
 
-    >>> import torch
-    >>> GroupPool("hue4")(torch.rand(8, 16)).shape
-    torch.Size([2, 16])
+    Shape:
+        ``(G·B, *)`` to ``(B, *)``.
+
+    Example:
+        >>> import torch
+        >>> GroupPool("hue4")(torch.rand(8, 16)).shape
+        torch.Size([2, 16])
     """
 
     def __init__(self, group: Group | str, reduce: Reduce = "max") -> None:

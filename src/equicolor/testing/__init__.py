@@ -2,7 +2,8 @@
 
 :func:`assert_action`: the moves of a group are an action. :func:`assert_equivariant`: a module moves with the colours
 of its input. :func:`assert_invariant`: the results of a network do not change with them. :func:`assert_conforms`: a
-module lives well with the rest of PyTorch.
+module lives well with the rest of PyTorch. How far a module is from any of it, as a number, is measured in ``measure``;
+nothing here trains, or knows a data set.
 """
 
 from equicolor.testing._action import assert_action

@@ -19,7 +19,7 @@ def assert_action(
     tolerance: dict[torch.dtype, float] | None = None,
     seed: int = 0,
 ) -> None:
-    """Raises AssertionError unless the moves of a factor, or a product, are an action of the real numbers on images.
+    """Asserts that the moves of a factor, or a product, are an action of the real numbers on images.
 
     In float32 and float64: moving by 0 changes nothing; moving by a and then by b is moving by a + b; moving back by -a
     undoes it; what closes is back after its period; a lift holds these same moves; amounts for each image are each
@@ -31,10 +31,11 @@ def assert_action(
         images: those on which it is to be exact, ``(B, C, H, W)`` in [0, 1] and float64; by default random ones, as
             :meth:`equicolor.groups.Factor.domain` makes them.
         tolerance: the largest difference of a value; by default 1e-5 in float32, 1e-10 in float64.
-        seed: of random images and amounts.
+        seed: what random images and amounts depend on.
 
-    >>> import equicolor as ec
-    >>> assert_action(ec.Temperature(3))
+    Example:
+        >>> import equicolor as ec
+        >>> assert_action(ec.Temperature(3))
     """
     group = as_group(group)
     generator = torch.Generator().manual_seed(seed)
@@ -81,9 +82,18 @@ def _amounts(group: Group, count: int, generator: torch.Generator) -> Tensor:
 
 def _assert_exact(case: _Case, images: Tensor, a: Tensor, b: Tensor) -> None:
     group, move = case.group, case.group.move_by
-    there = move(images, a)
-    case.require(there.shape == images.shape, f"images {tuple(images.shape)} became {tuple(there.shape)}")
+    try:
+        there = move(images, a)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise AssertionError(
+            f"{group}: move(images, amount) takes a number, and a tensor of one for each image, (*, 1, 1, 1); given "
+            f"such a tensor it raised {type(error).__name__}: {error}"
+        ) from error
     case.require(there.dtype == images.dtype, f"images became {there.dtype}")
+    low, high = there.min().item(), there.max().item()
+    case.require(
+        not (low < -case.close or high > 1 + case.close), f"results leave [0, 1]: from {low:.4g} to {high:.4g}"
+    )
     case.require((there - images).abs().max().item() > case.close, "moves change nothing, of all the images tried")
     case.check("moving by 0 should change nothing", move(images, [0.0] * len(group.factors)), images)
     case.check("moving by a and then by b should be moving by a + b", move(there, b), move(images, a + b))

@@ -274,17 +274,25 @@ CHECKS: dict[str, Callable[[Case], None]] = {
 def conformance(
     module: nn.Module, group: Group | str | None, inputs: Tensor | None = None, *, skip: Collection[str] = ()
 ) -> dict[str, str | None]:
-    """What :func:`assert_conforms` finds, check by check.
+    """Makes the checks of :func:`assert_conforms`, and says which of them failed.
 
     Args:
-        module, group, inputs, skip: as for :func:`assert_conforms`.
+        module: the module, as for :func:`assert_conforms`.
+        group: its group, as for :func:`assert_conforms`.
+        inputs: what it is run on, as for :func:`assert_conforms`.
+        skip: checks to leave out, as for :func:`assert_conforms`.
 
     Returns:
         For each check that was made, by name, why it failed; None where it passed.
 
-    >>> from equicolor.nn import GroupPool
-    >>> conformance(GroupPool("hue3"), "hue3", skip=[name for name in CHECKS if name != "fx"])
-    {'fx': None}
+    Raises:
+        TypeError: this is no module, or one that does not return a tensor.
+        ValueError: there is no check of a name in ``skip``.
+
+    Example:
+        >>> from equicolor.nn import GroupPool
+        >>> conformance(GroupPool("hue3"), "hue3", skip=[name for name in CHECKS if name != "fx"])
+        {'fx': None}
     """
     unknown = [name for name in skip if name not in CHECKS]
     if unknown:
@@ -333,7 +341,7 @@ def _settled(module: nn.Module, inputs: Tensor) -> nn.Module:
 def assert_conforms(
     module: nn.Module, group: Group | str | None, inputs: Tensor | None = None, *, skip: Collection[str] = ()
 ) -> None:
-    """Raises AssertionError unless ``module`` works with the tools of PyTorch, and gives the same result with each.
+    """Asserts that a module works with the tools of PyTorch, and gives the same result with each.
 
     Tried are: eager mode with gradients, ``torch.compile`` (one graph), ``torch.export`` (any number of images), vmap,
     per-sample gradients, fake tensors, the meta device, ``torch.fx`` (as part of a larger module), ``torch.jit.trace``,
@@ -342,16 +350,17 @@ def assert_conforms(
     itself; the given one is left as it is.
 
     Args:
-        module: from images, if there is a lifting layer in it, or from features on the group, to one tensor.
+        module: a module from images, if there is a lifting layer in it, or from features on the group, to one tensor.
         group: what the features live on, or its name; None for a module without a group.
-        inputs: of a few images; by default random ones, as in :func:`assert_equivariant`.
+        inputs: a batch of a few images; by default random ones, as in :func:`assert_equivariant`.
         skip: names of checks to leave out.
 
     Raises:
         AssertionError: names each check that failed, and why.
 
-    >>> from equicolor.nn import GroupPool
-    >>> assert_conforms(GroupPool("hue3"), "hue3", skip=["compile", "export"])
+    Example:
+        >>> from equicolor.nn import GroupPool
+        >>> assert_conforms(GroupPool("hue3"), "hue3", skip=["compile", "export"])
     """
     failed = {name: reason for name, reason in conformance(module, group, inputs, skip=skip).items() if reason}
     if failed:

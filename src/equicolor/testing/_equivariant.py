@@ -3,16 +3,13 @@
 import math
 from collections.abc import Callable
 
-import torch
 from torch import Tensor, nn
 
 from equicolor.groups import Element, Group
 from equicolor.groups import group as as_group
 from equicolor.measure import Inputs, equivariance_error
-from equicolor.testing._inputs import kind_of_inputs, parameter_kind, random_inputs
+from equicolor.testing._inputs import TOLERANCE, kind_of_inputs, parameter_kind, random_inputs
 from equicolor.testing._windows import Violation, first_violation, name_of
-
-_TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5, torch.bfloat16: 5e-2, torch.float16: 1e-2}
 
 
 def assert_equivariant(
@@ -24,7 +21,7 @@ def assert_equivariant(
     tolerance: float | None = None,
     seed: int = 0,
 ) -> None:
-    """Raises AssertionError unless ``module`` is equivariant to every element of ``group``.
+    """Asserts that a module is equivariant to every element of a group.
 
     Results on the group must move with it, pooled results must not move at all; both to ``tolerance``, as measured by
     :func:`equicolor.equivariance_error`. The message names the element, the size of the violation and, for an
@@ -45,15 +42,16 @@ def assert_equivariant(
             features with the channels of the first layer that has any.
         acts_on: ``"images"`` or ``"features"``, where the rule above does not fit.
         tolerance: the largest relative error; by default 1e-5 in float32, 1e-10 in float64.
-        seed: of the random inputs.
+        seed: what the random inputs depend on.
 
     Raises:
         AssertionError: it is not equivariant.
         ValueError: the group, or what a layer leaves of it, is too small to tell.
 
-    >>> from equicolor.nn import GroupConv2d, GroupPool, Lift
-    >>> network = nn.Sequential(Lift("hue4"), GroupConv2d("hue4", 3, 8, 3), nn.ReLU(), GroupPool("hue4"))
-    >>> assert_equivariant(network, "hue4")
+    Example:
+        >>> from equicolor.nn import GroupConv2d, GroupPool, Lift
+        >>> network = nn.Sequential(Lift("hue4"), GroupConv2d("hue4", 3, 8, 3), nn.ReLU(), GroupPool("hue4"))
+        >>> assert_equivariant(network, "hue4")
     """
     group = as_group(group)
     if group.order < 2:
@@ -66,9 +64,9 @@ def assert_equivariant(
     if inputs is None:
         inputs = random_inputs(module, group, acts_on, seed)
     if tolerance is None:
-        tolerance = _TOLERANCE.get(dtype, 1e-5)
+        tolerance = TOLERANCE.get(dtype, 1e-5)
 
-    _assert_whole(module, inputs, group, acts_on, tolerance, [e for e in group if _stays_inside(e, group)])
+    _assert_whole(module, inputs, group, acts_on, tolerance, [e for e in group if bool(group.overlap(e).all())])
     if not group.is_truncated:
         return
     found = first_violation(module, inputs, group, acts_on, tolerance)
@@ -92,10 +90,6 @@ def _assert_whole(
     if not errors[worst] <= tolerance:
         where = _first_violation(module, inputs, group, acts_on, elements[worst], tolerance)
         raise AssertionError(_message(name_of(module), group, elements[worst], errors[worst], tolerance) + where)
-
-
-def _stays_inside(element: Element, group: Group) -> bool:
-    return bool(group.overlap(element).all())
 
 
 def _first_violation(

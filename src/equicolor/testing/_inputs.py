@@ -8,6 +8,8 @@ from equicolor.groups import Group
 from equicolor.measure import Inputs
 from equicolor.nn import Lift
 
+#: The largest relative error, by the precision of a module.
+TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5, torch.bfloat16: 5e-2, torch.float16: 1e-2}
 _CHANNELS = ("in_channels", "num_features", "in_features", "num_channels")
 
 

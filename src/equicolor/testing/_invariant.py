@@ -4,14 +4,13 @@ import math
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from equicolor.groups import Group
 from equicolor.groups import group as as_group
 from equicolor.measure import evaluating
-from equicolor.testing._inputs import parameter_kind
-
-_TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5, torch.bfloat16: 5e-2, torch.float16: 1e-2}
+from equicolor.testing._inputs import TOLERANCE, parameter_kind
+from equicolor.testing._windows import name_of
 
 
 def assert_invariant(
@@ -22,20 +21,24 @@ def assert_invariant(
     tolerance: float | None = None,
     seed: int = 0,
 ) -> None:
-    """Raises AssertionError unless the results of ``model`` are the same under every element of ``group``.
+    """Asserts that the results of a network are the same under every element of a group.
 
-    Each image is judged by itself, by ‖f(φ(g, x)) - f(x)‖ / ‖f(φ(g, x)) + f(x)‖; the message names the element, the
-    image and the size of the worst violation. A module is tried in eval mode and left as it was.
+    Each image is judged by itself, by ‖f(φ(g, x)) - f(x)‖ / ‖f(φ(g, x)) + f(x)‖. A module is tried in eval mode and
+    left as it was.
 
     Args:
         model: any function from a batch of images to a tensor whose first axis is the batch.
         group: the group, or its name.
         images: what to try it on; by default four random images of 32×32, of different colours.
         tolerance: the largest relative error; by default 1e-5 in float32, 1e-10 in float64.
-        seed: of the random images.
+        seed: what the random images depend on.
 
-    >>> from equicolor.models import canonicalize, create_model
-    >>> assert_invariant(canonicalize(create_model("z2cnn"), "hue4"), "hue4")
+    Raises:
+        AssertionError: they are not; the message names the element, the image and the size of the worst violation.
+
+    Example:
+        >>> from equicolor.models import canonicalize, create_model
+        >>> assert_invariant(canonicalize(create_model("z2cnn"), "hue4"), "hue4")
     """
     group = as_group(group)
     device, dtype = parameter_kind(model)
@@ -45,8 +48,7 @@ def assert_invariant(
         noise = torch.rand(*shape, 32, 32, generator=generator, dtype=torch.float64)
         images = group.in_domain(noise * torch.rand(*shape, 1, 1, generator=generator, dtype=torch.float64))
         images = images.to(device, dtype)
-    tolerance = _TOLERANCE.get(dtype, 1e-5) if tolerance is None else tolerance
-    name = type(model).__name__ if isinstance(model, nn.Module) else getattr(model, "__name__", repr(model))
+    tolerance = TOLERANCE.get(dtype, 1e-5) if tolerance is None else tolerance
     worst, message = -1.0, ""
     with evaluating(model):
         still = _result(model, images)
@@ -57,8 +59,8 @@ def assert_invariant(
             if not error <= max(worst, tolerance):
                 worst = math.inf if math.isnan(error) else error
                 message = (
-                    f"{name} is not invariant to {group}: element {element} ({group.describe(element)}) changes its "
-                    f"result for image {number} by a relative error of {error:.2e}, above the tolerance of "
+                    f"{name_of(model)} is not invariant to {group}: element {element} ({group.describe(element)}) "
+                    f"changes its result for image {number} by a relative error of {error:.2e}, above the tolerance of "
                     f"{tolerance:.0e}."
                 )
     if message:

@@ -1,14 +1,20 @@
 """Training a canonicaliser: images are moved at random by known amounts, and it is asked for the move. No labels."""
 
+import os
+import time
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from equicolor.color import as_images
-from equicolor.data import ImageSet, key
+from equicolor.data import ImageSet, key, load_unlabeled
+from equicolor.models import CanonicalizedModel
 from equicolor.nn import Canonicalizer
-from equicolor.train._data import StepSampler
+from equicolor.train._around import take_over
+from equicolor.train._data import ImageData, StepSampler
+from equicolor.train._progress import Bar
+from equicolor.train._recipe import Recipe
 
 #: Of every batch so many parts are left as they are: on images of the training set, the answer is to be no move.
 _UNMOVED = 4
@@ -16,7 +22,7 @@ _UNMOVED = 4
 
 def train_canonicalizer(
     canonicalizer: Canonicalizer,
-    images: ImageSet,
+    images: ImageSet | str | os.PathLike[str],
     *,
     steps: int = 1000,
     batch_size: int = 128,
@@ -24,23 +30,31 @@ def train_canonicalizer(
     seed: int = 0,
     advance: Callable[[], None] = lambda: None,
 ) -> float:
-    """Trains a canonicaliser by itself, on any images. What it does is a function of the images and the seed.
+    """Trains a canonicaliser by itself, on any images and without labels.
 
-    The colours that the images have count as the usual ones. So around a network that was trained on such images, and
-    that is left as it is, the canonicaliser learns to hand it what it knows: a quarter of the images is not moved, and
-    the answer is to be no move.
+    The result is a function of the images and the seed. The colours that the images have count as the usual ones. So
+    around a network that was trained on such images, and that is left as it is, the canonicaliser learns to hand it
+    what it knows: a quarter of the images is not moved, and the answer is to be no move.
 
     Args:
-        canonicalizer: left in eval mode, wherever its weights are.
-        images: any set; labels are not looked at.
-        steps, batch_size: how long, and images of each step; no more than there are.
+        canonicalizer: what is trained, wherever its weights are; it is left in eval mode.
+        images: any set; labels are not looked at. Or the path of a folder: all images below it.
+        steps: how many steps.
+        batch_size: images of each step; no more than there are.
         lr: the initial rate of Adam, which falls along a cosine.
-        seed: of the order of the images and of the moves.
+        seed: what the order of the images and the moves depend on.
         advance: called after every step.
 
     Returns:
         The mean loss of the last tenth of the steps.
+
+    Raises:
+        ValueError: there are no images.
     """
+    if not isinstance(images, ImageSet):
+        images = load_unlabeled(images, canonicalizer.size)
+    if not len(images):
+        raise ValueError(f"{images.name} {images.split} holds no images to train a canonicaliser on")
     like = next(canonicalizer.parameters())
     batch_size = min(batch_size, len(images))
     canonicalizer.requires_grad_(True).train()
@@ -74,3 +88,39 @@ def moved_at_random(
     amounts[: whole // _UNMOVED] = 0
     amounts = amounts[rank * len(images) : (rank + 1) * len(images)].to(images.device)
     return canonicalizer.group.move_by(images, amounts), amounts
+
+
+def begin_canonicalized(
+    model: CanonicalizedModel, recipe: Recipe, data: ImageData, device: torch.device, begins: bool, quiet: bool
+) -> float:
+    """Makes a canonicalised network ready for a run.
+
+    Where the run begins, the canonicaliser is trained, by every process alike, or the network taken over that it is to
+    learn around. Then what is not to learn is frozen.
+
+    Args:
+        model: the network.
+        recipe: what is trained of it, and how.
+        data: the images of the run.
+        device: where the canonicaliser is trained.
+        begins: whether the run does; else the weights of a checkpoint follow.
+        quiet: show no progress.
+
+    Returns:
+        The seconds that its training took.
+    """
+    began = time.perf_counter()
+    if recipe.around is not None:
+        if begins:
+            classes = data.train.classes if recipe.task == "classification" else None
+            take_over(model.network, recipe.around, classes)
+        model.network.requires_grad_(False).eval()
+        return 0.0
+    steps = recipe.canonicalizer_steps if begins else 0
+    if steps:
+        model.canonicalizer.to(device)
+        with Bar(steps, 0, not quiet, steps, "training the canonicaliser") as bar:
+            train_canonicalizer(model.canonicalizer, data.train, steps=steps, seed=recipe.seed, advance=bar.step)
+    if recipe.canonicalizer_training == "first":
+        model.canonicalizer.requires_grad_(False).eval()
+    return time.perf_counter() - began if steps else 0.0

@@ -5,14 +5,17 @@ that was finished. The name ends in the file's SHA-256, so that damage after tha
 never deleted for that: the disk may give it back another time.
 """
 
-import errno
-import hashlib
+import pickle
 import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from equicolor._tools.files import PARTIAL, put_in_place
+import torch
+
+from equicolor._tools.files import PARTIAL, digest, put_in_place
+from equicolor.train._disk import disk_trouble, resume_command
 from equicolor.train._errors import TrainingError
 
 _NAME = re.compile(r"step-(\d+)-([0-9a-f]{64})\.pt")
@@ -55,6 +58,15 @@ class Checkpoints:
             )
         return found
 
+    def step_of(self, path: Path) -> int:
+        """The step of one of them, as its name says."""
+        return _parts(path)[0]
+
+    def names(self) -> list[str]:
+        """The names of all that are there, damaged or not, newest first, and of those that were set aside."""
+        aside = [path.name for path in self.folder.glob(f"*.pt{DAMAGED}")]
+        return [path.name for path in self._all()] + sorted(aside, reverse=True)
+
     def latest_step(self) -> int | None:
         """The step of the newest one, damaged or not."""
         paths = self._all()
@@ -72,7 +84,7 @@ class Checkpoints:
     def finish(self, step: int) -> Path:
         """Names what was written to :meth:`partial`, and removes those that are no longer needed."""
         partial = self.partial(step)
-        path = self.folder / f"step-{step:09}-{_sha256(partial)}.pt"
+        path = self.folder / f"step-{step:09}-{digest(partial)}.pt"
         put_in_place(partial, path, durable=True)
         self._remove_old(path)
         return path
@@ -99,37 +111,73 @@ class Checkpoints:
         return sorted(paths, key=lambda path: _parts(path)[0], reverse=True)
 
 
-def disk_trouble(error: OSError, folder: Path, doing: str) -> TrainingError:
-    """What to tell the user of an error of the disk."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        reason = "the disk is full"
-    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        reason = "it is read-only for you"
-    else:
-        reason = error.strerror or str(error)
-    return TrainingError(f"cannot {doing} {folder}: {reason}")
+def kept_until(step: int, run: Path) -> str:
+    """What is there after an error of the disk, and what to do."""
+    return f"The checkpoint of step {step} is kept: make room, then resume with {resume_command(run)}"
 
 
-def clean_after(error: OSError, checkpoints: Checkpoints, step: int) -> TrainingError:
-    """Removes the checkpoint that could not be written; says which one is still there."""
-    checkpoints.partial(step).unlink(missing_ok=True)
-    last, run = checkpoints.latest_step(), checkpoints.folder.parent
-    kept = f"The checkpoint of step {last} is kept: make room, then resume with {resume_command(run)}"
-    trouble = disk_trouble(error, checkpoints.folder, f"write the checkpoint of step {step} into")
-    return trouble if last is None else TrainingError(f"{trouble}. {kept}")
+def load_checkpoint(path: Path, steps: int, load: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What a checkpoint holds, if it can be one of a run of so many steps. Nothing in it is executed.
+
+    Args:
+        path: of the file, whose name says its step.
+        steps: of the whole run.
+        load: loads it, tensors and numbers alone.
+
+    Raises:
+        TrainingError: it is none; it is left as it is.
+    """
+    advice = "Move it elsewhere to go on from the one before; it is left as it is"
+    try:
+        state = load()
+    except torch.OutOfMemoryError:
+        raise
+    except pickle.UnpicklingError:  # torch would advise to load it without care
+        raise TrainingError(
+            f"{path} is no checkpoint of a run: it holds more than tensors and numbers, and nothing of it was loaded. "
+            f"{advice}"
+        ) from None
+    except Exception as error:
+        raise TrainingError(f"{path} is no checkpoint of this run ({type(error).__name__}). {advice}") from error
+    step, seconds, results = (state.get(name) for name in ("step", "seconds", "results"))
+    counts = state.get("counts", {})  # those of earlier versions have none: they stopped where all was counted
+    named = _parts(path)[0]
+    if not (_is_count(step) and step == named <= steps):
+        raise TrainingError(
+            f"{path} is no checkpoint of this run: it says to be of step {step!r:.40}, its name of step {named}, and "
+            f"the run has {steps:,}. {advice}"
+        )
+    told = isinstance(seconds, int | float) and seconds >= 0 and _is_results(results) and _is_tensors(counts)
+    if not (told and "precision" in state):
+        raise TrainingError(f"{path} is no checkpoint of this run: its time or its results are none. {advice}")
+    return state
 
 
-def resume_command(run: Path) -> str:
-    """What to type to go on with a run."""
-    return f"equicolor train --resume {run}"
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_tensors(counts: object) -> bool:
+    return isinstance(counts, dict) and all(isinstance(value, torch.Tensor) for value in counts.values())
+
+
+def _is_results(results: object) -> bool:
+    """Whether something is numbers by name, of each split."""
+    return isinstance(results, dict) and all(
+        isinstance(split, str) and isinstance(kinds, dict) and all(isinstance(v, float) for v in kinds.values())
+        for split, kinds in results.items()
+    )
 
 
 def guarded(write: Callable[[], Path], checkpoints: Checkpoints, step: int) -> Path:
-    """Runs ``write``, with errors of the disk in the user's words."""
+    """Runs ``write``, with errors of the disk in the user's words; what could not be written is removed."""
     try:
         return write()
     except OSError as error:
-        raise clean_after(error, checkpoints, step) from error
+        checkpoints.partial(step).unlink(missing_ok=True)
+        last, folder = checkpoints.latest_step(), checkpoints.folder
+        kept = "" if last is None else kept_until(last, folder.parent)
+        raise disk_trouble(error, folder, f"write the checkpoint of step {step} into", kept) from error
 
 
 def _parts(path: Path) -> tuple[int, str]:
@@ -140,7 +188,7 @@ def _parts(path: Path) -> tuple[int, str]:
 
 def _is_whole(path: Path) -> bool:
     try:
-        return _sha256(path) == _parts(path)[1]
+        return digest(path) == _parts(path)[1]
     except OSError as error:
         raise TrainingError(
             f"cannot read the checkpoint {path}: {error.strerror or error}. It is left as it is: try again, or move it "
@@ -153,11 +201,3 @@ def _is_surely_whole(path: Path) -> bool:
         return _is_whole(path)
     except TrainingError:
         return False
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()

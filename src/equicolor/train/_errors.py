@@ -2,12 +2,12 @@
 
 
 class TrainingError(RuntimeError):
-    """A run cannot start or go on: its folder, its disk, or what it was asked for."""
+    """Raised where a run cannot start or go on, because of its folder, its disk, or what it was asked for."""
 
 
 class DivergedError(TrainingError):
-    """The loss or the weights are no longer finite."""
+    """Raised where the loss or the weights are no longer finite."""
 
 
 class StoppedError(TrainingError):
-    """The run was asked to stop (Ctrl-C, SIGTERM), and stopped with a checkpoint."""
+    """Raised where the run was asked to stop (Ctrl-C, SIGTERM), and stopped with a checkpoint."""

@@ -1,18 +1,19 @@
 """The end of a run: the trained network and the results, in the folder."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from equicolor._tools.files import write_text
+from equicolor._tools.files import write_json
 from equicolor.files import save_pretrained
-from equicolor.train._checkpoints import Checkpoints, disk_trouble, resume_command
+from equicolor.train._checkpoints import Checkpoints, load_checkpoint
 from equicolor.train._data import ImageData
+from equicolor.train._disk import disk_trouble, resume_command
 from equicolor.train._errors import TrainingError
 from equicolor.train._learner import new_model, prepared_as
-from equicolor.train._recipe import FORMAT, Recipe
+from equicolor.train._recipe import Recipe
+from equicolor.train._recipe_files import FORMAT
 from equicolor.train._run import MODEL, RESULTS
 
 
@@ -23,12 +24,12 @@ def export(recipe: Recipe, data: ImageData, checkpoints: Checkpoints, folder: Pa
         TrainingError: that checkpoint is damaged, or the disk cannot take them.
     """
     path, steps = checkpoints.newest(), data.steps
-    state = None if path is None else torch.load(path, map_location="cpu", weights_only=True)
-    if state is None or state["step"] < steps:
+    state = path and load_checkpoint(path, steps, lambda: torch.load(path, map_location="cpu", weights_only=True))
+    if not state or state["step"] < steps:
         raise TrainingError(
             f"the last checkpoint, of step {steps:,}, is damaged: {resume_command(folder)} goes on from the one before"
         )
-    model = new_model(recipe, data.train)
+    model = new_model(recipe, data.train, begins=False)
     model.load_state_dict(state["model"])
     classes = data.train.classes if recipe.task == "classification" else None
     summary = {
@@ -43,7 +44,7 @@ def export(recipe: Recipe, data: ImageData, checkpoints: Checkpoints, folder: Pa
         "results": state["results"],
     }
     model.preparation = prepared_as(recipe, data.train)
-    about = {"name": recipe.data, "split": recipe.train_split, "images": len(data.train)}
+    about = {"name": recipe.title, "split": recipe.train_split, "images": len(data.train)}
     try:
         save_pretrained(
             model,
@@ -52,8 +53,9 @@ def export(recipe: Recipe, data: ImageData, checkpoints: Checkpoints, folder: Pa
             data={**about, "fingerprint": data.train.fingerprint().digest},
             recipe=_published(recipe),
             metrics=state["results"],
+            license=recipe.license,
         )
-        write_text(folder / RESULTS, json.dumps(summary, indent=2) + "\n", durable=True)
+        write_json(folder / RESULTS, summary, durable=True)
     except OSError as error:
         raise disk_trouble(error, folder, "write the trained model into") from error
 
@@ -62,5 +64,6 @@ def _published(recipe: Recipe) -> dict[str, Any]:
     """The recipe without the folders of this machine."""
     values = {"format": FORMAT, **recipe.to_dict()}
     here = ("root", "cache")
-    around = None if recipe.around is None else Path(recipe.around).name
-    return values | {"data_options": {k: v for k, v in recipe.data_options.items() if k not in here}, "around": around}
+    around, weights = (None if path is None else Path(path).name for path in (recipe.around, recipe.weights))
+    options = {name: value for name, value in recipe.data_options.items() if name not in here}
+    return values | {"data_options": options, "around": around, "weights": weights}

@@ -16,14 +16,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from equicolor._tools.files import PARTIAL, write_text
+from equicolor._tools.files import PARTIAL
+from equicolor._tools.words import spoken_size
 from equicolor.data import key
 from equicolor.models import CanonicalizedModel
 from equicolor.nn import faster_norms
-from equicolor.train._around import take_over
-from equicolor.train._canonical import train_canonicalizer
-from equicolor.train._checkpoints import Checkpoints, disk_trouble, guarded, resume_command
+from equicolor.train._canonical import begin_canonicalized
+from equicolor.train._checkpoints import Checkpoints, guarded, load_checkpoint
 from equicolor.train._data import ImageData
+from equicolor.train._disk import CHECKPOINTS, disk_trouble, resume_command
 from equicolor.train._errors import DivergedError, StoppedError, TrainingError
 from equicolor.train._export import export
 from equicolor.train._learner import Learner, new_optimizer
@@ -31,52 +32,76 @@ from equicolor.train._machine import alone, new_fabric, on_first, reproducible, 
 from equicolor.train._norm import share_batch_norms
 from equicolor.train._progress import Bar, print_results
 from equicolor.train._recipe import Recipe
+from equicolor.train._recipe_files import write_recipe_file
 from equicolor.train._record import Metrics, record_environment
-from equicolor.train._run import CHECKPOINTS, DATA, ENVIRONMENT, LOCK, MODEL, RECIPE, Run, read_recipe
+from equicolor.train._restart import check_can_go_on, set_aside
+from equicolor.train._run import DATA, ENVIRONMENT, LOCK, MODEL, RECIPE, Run, read_recipe
 from equicolor.train._same_data import check_data, record_data
 from equicolor.train._signals import asked_to_stop
 
 
-def fit(recipe: Recipe, folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
-    """Trains by a recipe, into a folder that is new or empty.
+def fit(recipe: Recipe, folder: str | os.PathLike[str], *, quiet: bool = False, loaded: ImageData | None = None) -> Run:
+    """Trains a network by a recipe, into a folder that is new or empty.
 
     The folder then holds ``recipe.yaml``, ``data.json``, ``environment.json``, ``metrics.csv``, ``tensorboard/``,
     ``checkpoints/``, ``results.json`` and ``model/``, which :func:`equicolor.from_pretrained` reads.
 
     Args:
-        recipe: what and how.
-        folder: of the run.
-        quiet: no progress, no table.
+        recipe: what to train, and how.
+        folder: the folder of the run.
+        quiet: show no progress and no table.
+        loaded: images that were read for another run; they are used if they are those of this one.
+
+    Returns:
+        The finished run.
 
     Raises:
-        StoppedError: by Ctrl-C or SIGTERM, with a checkpoint; :func:`resume` goes on.
+        StoppedError: the run was stopped by Ctrl-C or SIGTERM, with a checkpoint; :func:`resume` goes on.
         DivergedError: the loss is no longer finite; the last good checkpoint is there.
         TrainingError: the folder cannot be written, or holds a run already.
     """
-    return _Session(recipe, Path(folder).expanduser(), fresh=True, quiet=quiet).run()
+    return Session(recipe, Path(folder).expanduser(), fresh=True, quiet=quiet, loaded=loaded).run()
 
 
-def resume(folder: str | os.PathLike[str], *, quiet: bool = False) -> Run:
+def resume(
+    folder: str | os.PathLike[str], *, quiet: bool = False, restart: bool = False, loaded: ImageData | None = None
+) -> Run:
     """Goes on with the run in a folder where it stopped, to the weights it would have had without stopping.
 
-    A finished run is returned as it is.
+    Args:
+        folder: the folder of the run.
+        quiet: show no progress and no table.
+        restart: begin again at step 0 where no whole checkpoint is left; what there is, is kept under other names.
+        loaded: images that were read for another run; they are used if they are those of this one.
+
+    Returns:
+        The finished run; one that was finished before is returned as it is.
 
     Raises:
-        TrainingError: there is no run in the folder, or its images are no longer those that it started with; and what
-            :func:`fit` raises.
+        TrainingError: there is no run, no checkpoint, or other images than those it started with; or as for
+            :func:`fit`.
     """
     folder = Path(folder).expanduser()
     recipe = read_recipe(folder)
     if Run.is_finished(folder):
         return Run.read(folder)
-    return _Session(recipe, folder, fresh=False, quiet=quiet).run()
+    return Session(recipe, folder, fresh=False, quiet=quiet, restart=restart, loaded=loaded).run()
 
 
-class _Session:
+class Session:
     """One process's part of a run, from a start or a resumption to the end."""
 
-    def __init__(self, recipe: Recipe, folder: Path, fresh: bool, quiet: bool) -> None:
-        self.recipe, self.folder, self.fresh, self.quiet = recipe, folder, fresh, quiet
+    def __init__(
+        self,
+        recipe: Recipe,
+        folder: Path,
+        fresh: bool,
+        quiet: bool,
+        restart: bool = False,
+        loaded: ImageData | None = None,
+    ) -> None:
+        self.recipe, self.folder, self.fresh, self.quiet, self.restart = recipe, folder, fresh, quiet, restart
+        self.loaded = loaded
         self.step, self.saved, self.seconds = 0, 0, 0.0
         self.newest: Path | None = None
         self.metrics: Metrics | None = None
@@ -86,23 +111,29 @@ class _Session:
         self.fabric = new_fabric(self.recipe)
         self.fabric.launch()
         self.first = self.fabric.is_global_zero
+        self.quiet = self.quiet or not self.first
         self.folder = Path(self.fabric.broadcast(str(self.folder)))  # one name, though each process may have made one
         self.checkpoints = Checkpoints(self.folder / CHECKPOINTS)
         self._on_first(self._prepare_folder)
         lock = self.folder / LOCK
         with reproducible(self.recipe.deterministic), alone(lock) if self.first else nullcontext():
+            if not self.fresh:
+                self._on_first(lambda: check_can_go_on(self.folder, self.checkpoints, self.restart))
             self._build()
             try:
                 self._restore_or_start()
                 self._train()
-            finally:
+            except BaseException:
                 if self.metrics is not None:
-                    self.metrics.close()
+                    self.metrics.close(failed=True)
+                raise
+            if self.metrics is not None:
+                self.metrics.close()
             self._on_first(self._export)
         self.fabric.barrier()
         run = Run.read(self.folder)
-        if self.first and not self.quiet:
-            print_results(run.summary, self.folder / MODEL)
+        if not self.quiet:
+            print_results(run.summary, f"{run.recipe.network} on {run.recipe.title}", self.folder / MODEL)
         return run
 
     # ---------------------------------------------------------------------------------------------- before
@@ -127,9 +158,14 @@ class _Session:
     def _build(self) -> None:
         recipe, fabric = self.recipe, self.fabric
         with fabric.rank_zero_first(local=True):  # one process downloads, the others find it there
-            self.data = ImageData(recipe, fabric.global_rank, fabric.world_size)
-        self.learner = Learner(recipe, self.data.train, fabric.global_rank, fabric.world_size)
-        self._prepare_canonicalizer()
+            self.data = ImageData(recipe, fabric.global_rank, fabric.world_size, self.loaded)
+            introduction = self._new_bar()
+            for line in self.data.introduction():
+                introduction.say(line)
+            begins = self.checkpoints.newest() is None
+            self.learner = Learner(recipe, self.data.train, fabric.global_rank, fabric.world_size, begins)
+        if isinstance(self.learner.model, CanonicalizedModel):
+            self.seconds = begin_canonicalized(self.learner.model, recipe, self.data, fabric.device, begins, self.quiet)
         if fabric.world_size > 1:
             self.learner.model = share_batch_norms(self.learner.model, fabric.device)
         elif fabric.device.type == "cpu" and recipe.channels_last:
@@ -142,39 +178,17 @@ class _Session:
             self.model.mark_forward_method("canonicalizer_loss")  # or processes would not share its gradients
         self.optimizer: Any = fabric.setup_optimizers(new_optimizer(recipe, self.model))
 
-    def _prepare_canonicalizer(self) -> None:
-        """Where the run begins, trains it, by every process alike, or takes over the network it is to learn around.
-
-        Then freezes what is not to learn.
-        """
-        model, recipe = self.learner.model, self.recipe
-        if not isinstance(model, CanonicalizedModel):
-            return
-        begins, began = self.checkpoints.newest() is None, time.perf_counter()
-        if recipe.around is not None:
-            if begins:
-                classes = self.data.train.classes if recipe.task == "classification" else None
-                take_over(model.network, recipe.around, classes)
-            model.network.requires_grad_(False).eval()
-            return
-        if recipe.canonicalizer_steps and begins:
-            model.canonicalizer.to(self.fabric.device)
-            train_canonicalizer(
-                model.canonicalizer, self.data.train, steps=recipe.canonicalizer_steps, seed=recipe.seed
-            )
-            self.seconds = time.perf_counter() - began
-        if recipe.canonicalizer_training == "first":
-            model.canonicalizer.requires_grad_(False).eval()
-
     def _restore_or_start(self) -> None:
         self._on_first(self._start_folder)
         path = self.fabric.broadcast(self.newest)
         if path is None:
             self._save()  # now, so that a disk without room for it is noticed now
         else:
-            rest = self.fabric.load(path, {"model": self.model, "optimizer": self.optimizer}, weights_only=True)
+            into: Any = {"model": self.model, "optimizer": self.optimizer}
+            rest = load_checkpoint(path, self.data.steps, lambda: self.fabric.load(path, into, weights_only=True))
             self.fabric.strategy.precision.load_state_dict(rest["precision"])
             self.step, self.seconds, self.results = rest["step"], rest["seconds"], rest["results"]
+            self.learner.count_on(rest.get("counts", {}))
             self.saved = self.step
         self._on_first(self._record_start)
 
@@ -183,8 +197,10 @@ class _Session:
         data = self.data.fingerprints()
         check_data(self.folder / DATA, data)
         try:
+            if self.restart:
+                set_aside(self.folder)
             if self.fresh:
-                write_text(self.folder / RECIPE, self.recipe.to_yaml(), durable=True)
+                write_recipe_file(self.folder / RECIPE, self.recipe.to_yaml())
             record_data(self.folder / DATA, data)
             self.checkpoints.folder.mkdir(exist_ok=True)
             self.checkpoints.remove_partial()
@@ -201,14 +217,15 @@ class _Session:
             free = shutil.disk_usage(self.folder).free
             if free < needed:
                 raise TrainingError(
-                    f"the disk of {self.folder} has {free / 1e6:,.0f} MB left, too few for the checkpoints of this "
-                    f"run, which need {needed / 1e6:,.0f} MB"
+                    f"the disk of {self.folder} has {spoken_size(free)} left, too few for the checkpoints of this "
+                    f"run, which need {spoken_size(needed)}"
                 )
-            record_environment(self.folder / ENVIRONMENT, self.step)
             columns = ["lr", "images_per_second", *self.learner.counted("in training")]
             splits = self.recipe.test_splits
             columns += [f"{split}_{kind}" for split in splits for kind in self.learner.counted(f"on {split}")]
-            self.metrics = Metrics(self.folder, self.recipe.loggers, columns, self.step)
+            logged = max(self.step // n * n for n in (self.recipe.log_every, self.recipe.checkpoint_every))
+            self.metrics = Metrics(self.folder, self.recipe.loggers, columns, self.step, logged)
+            record_environment(self.folder / ENVIRONMENT, self.step)
         except OSError as error:
             raise disk_trouble(error, self.folder, "write the run into") from error
 
@@ -216,29 +233,29 @@ class _Session:
 
     def _train(self) -> None:
         recipe, steps = self.recipe, self.data.steps
-        parts = iter(self.data.training(self.step))
+        parts = iter(self.learner.training_batches(self.data, self.step))
         losses: list[Tensor] = []
         started = window = time.perf_counter()
         earlier = self.seconds
-        self.model.train()
+        self.learner.train_mode()
         with asked_to_stop() as stop, self._new_bar() as self.bar:
-            self.bar.say(f"training on {self.data.train!r}")
             while self.step < steps:
                 losses.append(self._one_step(parts))
                 self.step += 1
                 self.bar.step()
                 regular = self.step % recipe.log_every == 0
                 stopping = self._agreed(stop.asked) if regular or self.fabric.world_size == 1 else False
-                saving = self.step % recipe.checkpoint_every == 0 or self.step == steps or stopping
+                saving = self.step % recipe.checkpoint_every == 0 or self.step == steps
                 evaluating = self._is_time_to_evaluate()
-                if not (regular or saving or evaluating):
+                if not (regular or saving or evaluating or stopping):
                     continue
                 self._check_losses(losses)
-                self._log(len(losses), time.perf_counter() - window)
+                if regular or saving or evaluating:  # and not where it happens to stop: what was counted is saved then
+                    self._log(len(losses), time.perf_counter() - window)
                 losses = []
                 if evaluating:
                     self._evaluate()
-                if saving:
+                if saving or stopping:
                     self.seconds = earlier + time.perf_counter() - started
                     self._save()
                 if stopping and self.step < steps:
@@ -249,8 +266,7 @@ class _Session:
                 window = time.perf_counter()
 
     def _new_bar(self) -> Bar:
-        shown = self.first and not self.quiet
-        return Bar(self.data.steps, self.step, shown, self.data.steps_per_epoch)
+        return Bar(self.data.steps, self.step, not self.quiet, self.data.steps_per_epoch)
 
     def _one_step(self, parts: Iterator[Any]) -> Tensor:
         """One step of the optimiser; the mean loss of this process's share of the batch."""
@@ -287,7 +303,7 @@ class _Session:
                 self.learner.test_step(self.fabric.to_device(batch), number, split)
             self.results[split] = self.learner.take(f"on {split}")
         self.bar.doing("training")
-        self.model.train()
+        self.learner.train_mode()
         values = {f"{split}_{name}": value for split, kinds in self.results.items() for name, value in kinds.items()}
         if self.metrics is not None:
             self.metrics.add(self.step, self._epoch(), values)
@@ -336,6 +352,7 @@ class _Session:
             "step": self.step,
             "seconds": self.seconds,
             "results": self.results,
+            "counts": self.learner.unfinished(),
         }
 
         def write() -> Path:

@@ -7,40 +7,51 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torchmetrics import Metric
-from torchmetrics.classification import BinaryAccuracy, BinaryAUROC, BinaryJaccardIndex, MulticlassAccuracy
-from torchmetrics.utilities.data import dim_zero_cat
+from torch.utils.data import DataLoader
 
 from equicolor.data import Augment, Batch, ImageSet
-from equicolor.models import CanonicalizedModel, Model, Preparation, create_model
+from equicolor.data.augment import is_random
+from equicolor.metrics import Counts, balanced_accuracy, pair_auc
+from equicolor.models import CanonicalizedModel, Model, Preparation, create_model, is_from_elsewhere
 from equicolor.nn import Canonicalizer
+from equicolor.train._begin import weights_file
 from equicolor.train._canonical import moved_at_random
+from equicolor.train._data import ImageData
+from equicolor.train._head import Remembered, freeze_all_but_head
+from equicolor.train._libraries import (
+    BinaryAccuracy,
+    BinaryAUROC,
+    BinaryJaccardIndex,
+    Metric,
+    MulticlassAccuracy,
+    dim_zero_cat,
+)
+from equicolor.train._options import OPTIMIZERS
 from equicolor.train._recipe import Recipe
 
-_OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
-    "adam": torch.optim.Adam,
-    "adamw": torch.optim.AdamW,
-    "sgd": torch.optim.SGD,
-}
 #: Kinds of devices all of which have float64; Apple's have none, some of Intel's neither.
 _HAVE_FLOAT64 = ("cpu", "cuda")
 
 
 class Learner(nn.Module):
-    """A network in training, for classification or foreground segmentation: from batches to losses, and errors counted.
+    """A network in training: from batches to losses, with errors counted.
 
-    It knows nothing of optimisers, devices and processes, which are the loop's.
+    For classification or foreground segmentation. It knows nothing of optimisers, devices and processes, which are the
+    loop's.
 
     Args:
         recipe: what to train, and how.
-        train: the set it is trained on, for its classes and image size; ``test_splits`` are the recipe's.
-        rank: of this process, of ``world``: each draws its own augmentation.
+        train: the set it is trained on, for its classes and image size.
+        rank: the number of this process; each draws its own augmentation.
+        world: the number of processes.
+        begins: whether the run begins, so that pretrained weights are needed; otherwise those of a checkpoint follow.
     """
 
-    def __init__(self, recipe: Recipe, train: ImageSet, rank: int = 0, world: int = 1) -> None:
+    def __init__(self, recipe: Recipe, train: ImageSet, rank: int = 0, world: int = 1, begins: bool = True) -> None:
         super().__init__()
         self.recipe, self.rank, self.world = recipe, rank, world
-        self.model: nn.Module = new_model(recipe, train)
+        self.model: nn.Module = new_model(recipe, train, begins)
+        self.head = freeze_all_but_head(self.model) if recipe.train_only == "head" else None
         if recipe.channels_last:
             self.model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         size = recipe.input_size or train.image_size
@@ -48,6 +59,8 @@ class Learner(nn.Module):
         # Of the training and of every test split; the space keeps the names apart from those of modules' methods.
         places = ("in training", *(f"on {split}" for split in recipe.test_splits))
         self.counts = nn.ModuleDict({place: _metrics(recipe, train.num_classes) for place in places})
+        for metric in self._counted("in training").values():
+            metric.persistent(True)
         if recipe.task == "classification":
             for split in recipe.test_splits:
                 tested: Any = self.counts[f"on {split}"]
@@ -56,7 +69,15 @@ class Learner(nn.Module):
                     tested["auc"] = PairAUC()
 
     def training_step(self, batch: Batch, draw: int) -> Tensor:
-        """The mean loss of one part of a batch; ``draw`` numbers the parts of the whole training."""
+        """Computes the mean loss of one part of a batch.
+
+        Args:
+            batch: the part.
+            draw: its number, over the whole training.
+
+        Returns:
+            The loss, a scalar.
+        """
         self.augment.train()
         if self.recipe.canonicalizer_training == "around":  # the network is not asked: it would learn nothing
             loss = self._canonicalizer_loss(batch, draw)
@@ -64,6 +85,35 @@ class Learner(nn.Module):
             return loss
         loss = self._step(batch, "in training", draw)
         return loss if self.recipe.canonicalizer_training == "first" else loss + self._canonicalizer_loss(batch, draw)
+
+    def train_mode(self) -> None:
+        """The network in training mode; but for what is frozen in front of its head."""
+        self.model.train()
+        if self.head is not None:
+            self.model.eval()
+            self.head.train()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the head learns from features that are computed once: those of an image are always the same."""
+        recipe = self.recipe
+        alone = self.head is not None and self.world == 1 and recipe.precision == "32-true"
+        return alone and not is_random(recipe.augment)
+
+    def training_batches(self, data: ImageData, start: int = 0) -> "DataLoader[Batch]":
+        """Loads the training batches, with features in the place of images where only the head learns.
+
+        Args:
+            data: the images.
+            start: the step to begin with.
+
+        Returns:
+            This process's parts of the batches, from that step to the last.
+        """
+        if not self.remembers:
+            return data.training(start)
+        self.augment.train()
+        return data.training(start, Remembered(self.model, self.augment, data.train, self.recipe.channels_last))
 
     def _canonicalizer_loss(self, batch: Batch, draw: int) -> Tensor:
         """What the canonicaliser learns from this batch, moved anew and otherwise as it is."""
@@ -75,7 +125,13 @@ class Learner(nn.Module):
         return loss
 
     def test_step(self, batch: Batch, draw: int, split: str) -> None:
-        """Counts a batch of a test split."""
+        """Counts the errors of a batch of a test split.
+
+        Args:
+            batch: the batch.
+            draw: its number.
+            split: the split.
+        """
         self.augment.eval()
         self._step(batch, f"on {split}", draw)
 
@@ -87,8 +143,10 @@ class Learner(nn.Module):
             loss = F.binary_cross_entropy_with_logits(logits, targets.to(logits.dtype))
             said = (logits > 0).int()  # torchmetrics would take logits that all are in [0, 1] for probabilities
         else:
-            images = self.augment(images, draw)
-            logits = said = self._logits(images)
+            if self.head is not None and images.dim() == 2:  # they are remembered features
+                logits = said = self.head(images)
+            else:
+                logits = said = self._logits(self.augment(images, draw))
             loss = F.cross_entropy(logits, targets)
         for name, metric in self._counted(place).items():
             if name == "loss":
@@ -104,7 +162,14 @@ class Learner(nn.Module):
         return logits
 
     def take(self, place: str) -> dict[str, float]:
-        """What was counted ``"in training"`` or ``"on <split>"`` since last asked, by all processes. Counts anew."""
+        """Gives what was counted by all processes since last asked, and counts anew.
+
+        Args:
+            place: ``"in training"``, or ``"on <split>"``.
+
+        Returns:
+            Losses and errors by name.
+        """
         result = {}
         for name, metric in self._counted(place).items():
             if not metric.update_called:
@@ -115,8 +180,29 @@ class Learner(nn.Module):
             metric.reset()
         return result
 
+    def unfinished(self) -> dict[str, Tensor]:
+        """What was counted in training since last asked, to be saved; :meth:`count_on` goes on from there."""
+        state: dict[str, Tensor] = self.counts["in training"].state_dict()
+        return state
+
+    def count_on(self, state: dict[str, Tensor]) -> None:
+        """Goes on counting from what :meth:`unfinished` gave.
+
+        Args:
+            state: what :meth:`unfinished` gave; empty to begin anew.
+        """
+        if state:
+            self.counts["in training"].load_state_dict(state)
+
     def counted(self, place: str) -> list[str]:
-        """What :meth:`take` gives there, at most."""
+        """Names what :meth:`take` gives, at most.
+
+        Args:
+            place: ``"in training"``, or ``"on <split>"``.
+
+        Returns:
+            The names.
+        """
         return [_spoken(name) for name in self._counted(place)]
 
     def _counted(self, place: str) -> dict[str, Metric]:
@@ -125,10 +211,7 @@ class Learner(nn.Module):
 
 
 class BalancedAccuracy(Metric):
-    """The share of each class that was called so, in the mean over classes: chance is one over their number.
-
-    torchmetrics' macro average counts a class that is predicted and never there as one all of which is wrong.
-    """
+    """:func:`equicolor.metrics.balanced_accuracy`, counted batch by batch by all processes."""
 
     right: Tensor
     total: Tensor
@@ -145,23 +228,19 @@ class BalancedAccuracy(Metric):
         self.right = self.right + targets[logits.argmax(1) == targets].bincount(minlength=count)
 
     def compute(self) -> Tensor:
-        right, total = self.right.cpu().double(), self.total.cpu().double()
-        return (right / total)[total > 0].mean()
+        right, total = self.right.cpu(), self.total.cpu()
+        return balanced_accuracy(Counts(total, right, right))  # how often each is called does not matter
 
 
 class PairAUC(BinaryAUROC):
-    """The area under the ROC curve of two classes: how often an image of the second has the higher score.
-
-    NaN where there are images of one class alone, for which torchmetrics says 0.
-    """
+    """:func:`equicolor.metrics.pair_auc` of the second of two classes, of the images of all processes."""
 
     def update(self, logits: Tensor, targets: Tensor) -> None:
         """A batch of logits ``(B, 2)`` and targets ``(B,)``."""
         super().update((logits[:, 1] - logits[:, 0]).float().sigmoid(), targets)
 
     def compute(self) -> Tensor:  # type: ignore[override]  # torchmetrics' own overrides a curve's
-        target = dim_zero_cat(self.target)
-        return super().compute() if target.min() < target.max() else torch.tensor(math.nan)
+        return torch.tensor(pair_auc(dim_zero_cat(self.preds), dim_zero_cat(self.target)))
 
 
 class MeanLoss(Metric):
@@ -195,12 +274,17 @@ class MeanLoss(Metric):
         return (self.total.cpu().double() + self.lost.cpu().double()) / self.count.cpu()
 
 
-def new_model(recipe: Recipe, train: ImageSet) -> Model:
-    """The recipe's network with the weights of its seed; the random numbers outside go on undisturbed."""
+def new_model(recipe: Recipe, train: ImageSet, begins: bool = True) -> Model:
+    """The recipe's network with the weights of its seed; the random numbers outside go on undisturbed.
+
+    One of another library has its pretrained weights where the run ``begins``, and any otherwise.
+    """
     options = dict(recipe.model_options)
     if recipe.task == "classification":
         options.setdefault("num_classes", train.num_classes)
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), weights_file(recipe.weights if begins else None) as weights:
+        if is_from_elsewhere(recipe.model):
+            options |= {"weights": weights} if begins else {"pretrained": False}
         torch.default_generator.manual_seed(recipe.seed)
         model = create_model(recipe.model, group=recipe.group, **options)
         if recipe.canonicalize is None:
@@ -218,7 +302,7 @@ def prepared_as(recipe: Recipe, train: ImageSet) -> Preparation:
 
 def new_optimizer(recipe: Recipe, model: nn.Module) -> torch.optim.Optimizer:
     """The recipe's optimiser of a network's parameters. Its rate is set by the loop, before every step."""
-    make: Any = _OPTIMIZERS[recipe.optimizer]
+    make: Any = OPTIMIZERS[recipe.optimizer]
     try:
         optimizer: torch.optim.Optimizer = make(model.parameters(), lr=recipe.lr, **recipe.optimizer_options)
     except TypeError as error:

@@ -8,13 +8,18 @@ from typing import Any
 
 import torch
 import torch.utils.deterministic
-from lightning.fabric import Fabric
-from lightning.fabric.strategies.ddp import DDPStrategy
-from lightning.fabric.strategies.fsdp import FSDPStrategy
 from torch import Tensor
 
 from equicolor._tools.devices import accelerator
 from equicolor.train._errors import TrainingError
+from equicolor.train._libraries import (
+    DDPStrategy,
+    Fabric,
+    FSDPStrategy,
+    LSFEnvironment,
+    MPIEnvironment,
+    SLURMEnvironment,
+)
 from equicolor.train._recipe import Recipe
 
 
@@ -24,6 +29,11 @@ def new_fabric(recipe: Recipe) -> Fabric:
     if "LOCAL_WORLD_SIZE" in os.environ and "TORCHELASTIC_RUN_ID" in os.environ:
         devices = int(os.environ["LOCAL_WORLD_SIZE"])
         nodes = int(os.environ["WORLD_SIZE"]) // devices
+    elif nodes > 1 and not _is_started_everywhere():
+        raise TrainingError(
+            f"nodes={nodes} takes a process on each of these machines, and only this one was started: start the "
+            "command by torchrun or SLURM's srun on all of them, see docs/training.md"
+        )
     strategy: Any = "auto"
     if recipe.strategy == "fsdp":
         strategy = FSDPStrategy(state_dict_type="full")
@@ -36,6 +46,12 @@ def new_fabric(recipe: Recipe) -> Fabric:
         strategy=strategy,
         precision=recipe.precision,
     )
+
+
+def _is_started_everywhere() -> bool:
+    """Whether something started the command on several machines, or a person did, who said which one this is."""
+    started = any(kind.detect() for kind in (SLURMEnvironment, MPIEnvironment, LSFEnvironment))
+    return started or ("MASTER_ADDR" in os.environ and bool({"NODE_RANK", "GROUP_RANK"} & os.environ.keys()))
 
 
 def summed(fabric: Fabric, values: Tensor) -> Tensor:

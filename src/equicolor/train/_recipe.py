@@ -1,71 +1,95 @@
 """A recipe: everything that decides what a training run computes, as data. The paper's are in ``recipes/``."""
 
 import dataclasses
-import difflib
 import math
 import os
-import types
+import re
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
 import yaml  # type: ignore[import-untyped]
 
-import equicolor
-from equicolor.data import list_datasets
-from equicolor.data.augment import BRING_TO_SIZE, steps_of
-from equicolor.models import Task, list_models
+from equicolor._tools.short import short
+from equicolor.data import DataNotFoundError, is_own, resolve, splits_of, title
+from equicolor.data.augment import BRING_TO_SIZE, spelled, steps_of
+from equicolor.groups import group as as_group
+from equicolor.models import Task, check_model_name, is_from_elsewhere
 from equicolor.nn import Canonicalizer
 from equicolor.train._around import described
+from equicolor.train._options import check_options, meant_among
+from equicolor.train._recipe_files import FORMAT, changed, read_fields, renewed
+from equicolor.train._recipe_values import known, typed
 
 Precision = Literal["32-true", "16-mixed", "bf16-mixed", "64-true"]
 
-#: Of the recipes that are written; one that does not say its format is of the first.
-FORMAT = 1
-#: Fields that were renamed: old → new. Entries stay, so that old recipes do: see CONTRIBUTING.
-_RENAMED: dict[str, str] = {}
+#: The elements of the largest group that is trained on.
+_MOST_ELEMENTS = 1024
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The hyperparameters of a run. Fields can be given as strings too, as a command line does.
+    """The hyperparameters of a training run.
+
+    Fields can be given as strings too, as a command line does.
 
     Attributes:
-        data: a name of :func:`equicolor.data.list_datasets`; ``data_options`` go to :func:`equicolor.data.load`.
-        train_split, test_splits: what is trained on, and what errors are reported on; by default the set's test splits.
-        train_size, test_size: train on a sample of so many images only; test on one of each test split.
+        data: a name of :func:`equicolor.data.list_datasets`, or the path of your own images, a folder or a table.
+        model: a name of :func:`equicolor.list_models`, ``timm:NAME`` or ``torchvision:NAME``.
+        group: the group of the model, by name; None for the conventional network.
+        data_options: further arguments of :func:`equicolor.data.load`.
+        model_options: further arguments of :func:`equicolor.create_model`.
+        task: ``"classification"``, or ``"segmentation"`` of foreground, by masks.
+        train_split: what is trained on.
+        test_splits: what errors are reported on; by default the splits whose names begin with *test*.
+        train_size: train on a sample of so many images only.
+        test_size: test on a sample of so many images of each test split only.
         input_size: height and width that the network sees, where ``augment`` brings images to size (``photo``); by
             default that of the set.
-        task: ``"classification"``, or ``"segmentation"`` of foreground, by masks.
-        model: a name of :func:`equicolor.list_models`; ``model_options`` go to :func:`equicolor.create_model`.
-        group: of the model, by name; None for the conventional network.
-        canonicalize: the colour moves that are undone before the network looks, by name, ``"temp-tint"``.
-            ``canonicalize_options`` go to :class:`equicolor.nn.Canonicalizer`.
-        canonicalizer_training: ``"first"``, by itself and without labels for ``canonicalizer_steps``, then it stays as
-            it is; ``"together"``, it goes on learning with the network after these, from both losses; ``"around"``, it
-            alone learns, without labels and all of the run, and the network of ``around`` stays as it is.
-        around: the trained network that stays so: the folder of a run or of a saved model, or a name on the hub. It is
-            read once, when the run begins. ``model``, ``group`` and ``model_options`` are those of its card.
         augment: the pipeline of :class:`equicolor.data.Augment`.
-        optimizer: ``optimizer_options`` go to torch's.
-        lr: the initial learning rate. ``schedule``: how it falls; ``warmup``: the steps over which it first rises.
-        epochs, iterations: how long; exactly one of the two. An iteration is one step of the optimiser.
+        optimizer: the optimiser.
+        optimizer_options: further arguments of torch's optimiser.
+        lr: the initial learning rate.
+        schedule: how the learning rate falls.
+        warmup: the steps over which the learning rate first rises.
+        epochs: how many passes over the images; this or ``iterations``.
+        iterations: how many steps of the optimiser; this or ``epochs``.
         batch_size: images of one step, over all processes. The last, incomplete batch of an epoch is left out: every
             step sees as many images, whichever way they are divided.
         accumulate: into how many parts each process divides its share of a batch, to save memory.
         clip: the largest norm of the gradient.
-        seed: of weights, order and augmentation. ``seeds``: those that the paper's statistics are over.
-        precision: of the computation, in Lightning's words.
-        compile: compile the network. ``channels_last``: the memory format of images and filters.
-        deterministic: only algorithms whose results do not vary, which exact resumption needs on a GPU.
-        checkpoint_every, log_every: steps between checkpoints, and between lines of the metrics.
-        evaluate_every: epochs between evaluations on the test splits; 0: at the end alone.
+        seed: what weights, order and augmentation depend on.
+        seeds: the seeds that the paper's statistics are over.
+        precision: the precision of the computation, in Lightning's words.
+        compile: whether to compile the network.
+        channels_last: whether images and filters have this memory format.
+        deterministic: whether to use only algorithms whose results do not vary, which exact resumption needs on a GPU.
+        checkpoint_every: steps between checkpoints.
+        log_every: steps between lines of the metrics.
+        evaluate_every: epochs between evaluations on the test splits; 0 for at the end alone.
         loggers: beside ``csv`` and ``tensorboard`` also ``wandb``, ``mlflow``, ``comet`` and ``neptune``.
-        accelerator, devices, nodes, strategy: Lightning's, see ``docs/training.md``. ``workers``: processes that read
-            images; sets that are held in memory need none.
+        accelerator: Lightning's, see ``docs/training.md``.
+        devices: Lightning's, see ``docs/training.md``.
+        nodes: Lightning's, see ``docs/training.md``.
+        strategy: Lightning's, see ``docs/training.md``.
+        workers: processes that read images; sets that are held in memory need none.
+        canonicalize: the colour moves that are undone before the network looks, by name, ``"temp-tint"``.
+        canonicalize_options: further arguments of :class:`equicolor.nn.Canonicalizer`.
+        canonicalizer_steps: how long the canonicaliser is trained by itself.
+        canonicalizer_training: how the canonicaliser learns. ``"first"``: by itself and without labels for
+            ``canonicalizer_steps``, then it stays as it is. ``"together"``: it goes on learning with the network after
+            these, from both losses. ``"around"``: it alone learns, without labels and all of the run, and the network
+            of ``around`` stays as it is.
+        around: the trained network for that: the folder of a run or of a saved model, or a name on the hub. It is read
+            once, when the run begins. ``model``, ``group`` and ``model_options`` are those of its card.
+        weights: of a network of timm or torchvision, what to begin with instead of those that are downloaded: a file,
+            ``.safetensors`` or ``.pth``; or the folder of a run, or of a saved model, of the same network without a
+            group. Its classifier goes with it where there are as many classes.
+        license: the licence of the weights, for the card of the network, by its identifier on the hub, ``"mit"``.
+        train_only: ``"head"``, the classifier alone learns, and all before it stays as it is, statistics of norms too.
+            Where ``augment`` draws nothing, what the others make of an image is computed once.
     """
 
     data: str
@@ -110,20 +134,26 @@ class Recipe:
     canonicalizer_steps: int = 1000
     canonicalizer_training: Literal["first", "together", "around"] = "first"
     around: str | None = None
+    weights: str | None = None
+    license: str | None = None
+    train_only: Literal["head"] | None = None
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
         for entry in dataclasses.fields(self):
-            object.__setattr__(self, entry.name, _as(hints[entry.name], getattr(self, entry.name), entry.name))
-        _known("data set", self.data, list_datasets())
-        _known("model", self.model, list_models())
-        if not self.test_splits:
-            tests = [split for split in list_datasets()[self.data] if split.startswith("test")]
-            object.__setattr__(self, "test_splits", tests)
-        for split in (self.train_split, *self.test_splits):
-            _known(f"split of {self.data}", split, list_datasets()[self.data])
+            object.__setattr__(self, entry.name, typed(hints[entry.name], getattr(self, entry.name), entry.name))
+        self._resolve_data()
+        object.__setattr__(self, "augment", spelled(self.augment))
+        check_model_name(self.model)
+        if self.weights is not None and not is_from_elsewhere(self.model):
+            raise ValueError(f"weights are for networks such as timm:resnet18, not for {self.model}: see around")
+        self._check_group()
+        for options in ("model_options", "data_options", "optimizer_options", "canonicalize_options"):
+            given = getattr(self, options)
+            check_options(options, given, self.model, self.optimizer, around=self.around is not None)
+        self._check_splits()
         for logger in self.loggers:
-            _known("logger", logger, ("csv", "tensorboard", "wandb", "mlflow", "comet", "neptune"))
+            known("logger", logger, ("csv", "tensorboard", "wandb", "mlflow", "comet", "neptune"))
         resizing = BRING_TO_SIZE & set(steps_of(self.augment))
         if self.input_size is not None and not resizing:
             raise ValueError(
@@ -132,8 +162,8 @@ class Recipe:
             )
         if (self.epochs is None) == (self.iterations is None):
             raise ValueError(
-                f"a recipe says how long to train by epochs or by iterations, one of the two; this one has "
-                f"epochs={self.epochs} and iterations={self.iterations}"
+                f"a recipe says how long to train by epochs or by iterations, one of the two (--epochs 10, or "
+                f"epochs: 10 in YAML); this one has epochs={self.epochs} and iterations={self.iterations}"
             )
         positive = ("epochs", "iterations", "batch_size", "accumulate", "lr", "clip", "devices", "nodes")
         for name in (*positive, "train_size", "test_size", "input_size", "checkpoint_every", "log_every"):
@@ -144,9 +174,50 @@ class Recipe:
             with torch.device("meta"):  # draws nothing
                 Canonicalizer(self.canonicalize, **self.canonicalize_options)  # says what is wrong with it
         self._check_around()
+        if self.train_only is not None and (self.task, self.canonicalizer_training) != ("classification", "first"):
+            raise ValueError(
+                "train_only: head is for classifiers, and for canonicalisers that are trained first; this recipe has "
+                f"task={self.task!r} and canonicalizer_training={self.canonicalizer_training!r}"
+            )
         for name in ("warmup", "evaluate_every", "seed", "workers", "canonicalizer_steps"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} of a recipe cannot be negative, got {getattr(self, name)}")
+
+    def _resolve_data(self) -> None:
+        """A path as the name of the data is a folder or a table of the user's own."""
+        given = self.data_options.get("root")
+        name, root = resolve(self.data, given)
+        object.__setattr__(self, "data", name)
+        if root is not None and root != given:
+            object.__setattr__(self, "data_options", {**self.data_options, "root": os.fspath(root)})
+
+    def _check_splits(self) -> None:
+        """Against those there are; by default, all whose names begin with *test* are tested on."""
+        try:
+            names = splits_of(self.data, self.data_options.get("root"), self.data_options.get("layout"))
+        except DataNotFoundError:  # files of the user's own, elsewhere: a recipe can be read without them
+            if not self.test_splits:
+                raise
+            return
+        if not self.test_splits:
+            tests = [split for split in names if split.startswith("test")]
+            if not tests and is_own(self.data):
+                raise ValueError(
+                    f"{self.data_options['root']} has no split whose name begins with 'test': say which to test on by "
+                    f"test_splits. There are {', '.join(names)}"
+                )
+            object.__setattr__(self, "test_splits", tests)
+        for split in (self.train_split, *self.test_splits):
+            known(f"split of {self.data}", split, names)
+
+    def _check_group(self) -> None:
+        if self.group is None or re.fullmatch(r"ceconv[0-9]{1,2}", self.group):
+            return
+        if (order := as_group(self.group).order) > _MOST_ELEMENTS:
+            raise ValueError(
+                f"the group {self.group!r} has {order:,} elements, too many to train on: a recipe takes "
+                f"{_MOST_ELEMENTS:,} at the most"
+            )
 
     def _check_around(self) -> None:
         if self.around is not None and self.canonicalizer_training == "first":
@@ -169,45 +240,40 @@ class Recipe:
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str], overrides: Mapping[str, Any] | None = None) -> "Recipe":
-        """A recipe of the paper by name, or one of your own from a YAML file, with some fields changed.
+        """Loads a recipe of the paper by name, or one of your own from a YAML file, with some fields changed.
 
         Args:
             name_or_path: one of :func:`list_recipes`, or a path. A variant follows after a colon:
                 ``"hue_shift_mnist:z2cnn"``.
             overrides: fields and their values; ``{"model_options.bias": False}`` changes one option of several.
+
+        Returns:
+            The recipe.
         """
-        name, variant = os.fspath(name_or_path), ""
-        if not Path(name).is_file():
-            name, _, variant = name.partition(":")
-        path = _paper_recipes().get(name, Path(name).expanduser())
-        if not path.is_file():
-            close = difflib.get_close_matches(name, _paper_recipes(), n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise FileNotFoundError(
-                f"there is no recipe {name!r}.{hint} There are {', '.join(_paper_recipes())}; or give the path of a "
-                "YAML file."
-            )
-        try:
-            content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, yaml.YAMLError) as error:
-            raise ValueError(f"{path} is no readable YAML: {error}") from None
-        if not isinstance(content, dict):
-            raise ValueError(f"{path} is no recipe: expected fields and their values, got {type(content).__name__}")
-        variants = content.pop("variants", {})
-        if variant:
-            _known(f"variant of {name}", variant, variants)
-            content = _changed(content, variants[variant])
-        return cls.from_dict(_changed(content, overrides or {}))
+        return cls.from_dict(changed(read_fields(name_or_path), overrides or {}))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Recipe":
-        """The recipe with these fields; dotted names stand for single options, as in :meth:`load`."""
-        values = _renewed(_changed({}, values))
+        """Makes a recipe from its fields.
+
+        Args:
+            values: the fields by name; dotted names stand for single options, as in :meth:`load`.
+
+        Returns:
+            The recipe.
+
+        Raises:
+            ValueError: there is no such field, or it is of a newer format.
+        """
+        values = renewed(changed({}, values))
         if values.get("around") and "model" not in values:
             values |= described(values["around"])
         names = [entry.name for entry in dataclasses.fields(cls)]
         for name in values:
-            _known("field of a recipe", name, names)
+            if name not in names:
+                likely = meant_among(names, str(name), values.get("model"))
+                hint = f"Did you mean {likely!r}?" if likely else f"There are {', '.join(names)}."
+                raise ValueError(f"unknown field of a recipe {short(name)}. {hint}")
         missing = [name for name in ("data", "model") if name not in values]
         if missing:
             raise ValueError(f"a recipe needs {' and '.join(missing)}")
@@ -223,17 +289,71 @@ class Recipe:
         return str(yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
 
     def replace(self, **changes: Any) -> "Recipe":
-        """The same recipe with some fields changed; a nested option by its dotted name in a dict."""
-        return type(self).from_dict(_changed(self.to_dict(), changes))
+        """The same recipe with some fields changed.
+
+        Args:
+            **changes: fields and their values; a nested option by its dotted name in a dict.
+
+        Returns:
+            The recipe.
+        """
+        return type(self).from_dict(changed(self.to_dict(), changes))
+
+    def at_size(self, image_size: int) -> "Recipe":
+        """The same recipe for images of another size.
+
+        Args:
+            image_size: height and width of what the network sees.
+
+        Returns:
+            The recipe.
+
+        Raises:
+            ValueError: it is no positive number.
+        """
+        if image_size < 1:
+            raise ValueError(f"image_size must be a positive number of pixels, for height and width, got {image_size}")
+        if self.input_size is not None:  # the pipeline brings them to it, from images as large as they are
+            return self.replace(input_size=image_size)
+        return self.replace(data_options={"image_size": image_size})
 
     # ---------------------------------------------------------------------------------------------- what follows
 
-    def rate(self, step: int, steps: int) -> float:
-        """The learning rate of a step, from 0 on, of so many: a function of nothing else, so nothing is to be saved.
+    @property
+    def title(self) -> str:
+        """A short name for the images; files of the user's own are called by their place.
 
-        >>> recipe = Recipe("digits", "z2cnn", lr=0.1, schedule="cosine", iterations=100)
-        >>> [round(recipe.rate(step, 100), 3) for step in (0, 50, 99)]
-        [0.1, 0.05, 0.0]
+        Example:
+            >>> Recipe("digits", "z2cnn", epochs=1).title
+            'digits'
+        """
+        return title(self.data_options["root"]) if is_own(self.data) else self.data
+
+    @property
+    def network(self) -> str:
+        """What to call the network: its name, its group, and the moves that are undone before.
+
+        Example:
+            >>> Recipe("digits", "z2cnn", canonicalize="temp-tint", epochs=1).network
+            'z2cnn (canonicalised by temp-tint)'
+        """
+        undone = f"canonicalised by {self.canonicalize}" if self.canonicalize else None
+        return f"{self.model} ({', '.join(filter(None, [self.group, undone])) or 'no group'})"
+
+    def rate(self, step: int, steps: int) -> float:
+        """The learning rate of a step: a function of the step alone, so that nothing is to be saved.
+
+        Args:
+            step: the step, from 0 on.
+            steps: the number of all steps.
+
+        Returns:
+            The rate.
+
+        Example:
+            >>> recipe = Recipe("digits", "z2cnn", lr=0.1, schedule="cosine", iterations=100)
+            >>> [round(recipe.rate(step, 100), 3) for step in (0, 50, 99)]
+            [0.1, 0.05, 0.0]
         """
         if step < self.warmup:
             return self.lr * (step + 1) / self.warmup
@@ -243,100 +363,19 @@ class Recipe:
         return self.lr * 0.5 * (1 + math.cos(math.pi * done))
 
 
-def list_recipes() -> dict[str, tuple[str, ...]]:
-    """The paper's recipes by name, each with its variants.
+def meant(name: str, likeness: float = 0.6) -> str | None:
+    """Guesses which field or option of a recipe was meant by a name that is none.
 
-    >>> list_recipes()["hue_shift_mnist"][0]
-    'z2cnn'
+    Args:
+        name: as it was given.
+        likeness: how much alike the two are at least, from 0 to 1.
+
+    Returns:
+        The name of a field, or of an option with that of its field.
+
+    Example:
+        >>> meant("epoch"), meant("image_size"), meant("momentum")
+        ('epochs', 'data_options.image_size', 'optimizer_options.momentum')
     """
-    return {
-        name: tuple(yaml.safe_load(path.read_text(encoding="utf-8")).get("variants", {}))
-        for name, path in _paper_recipes().items()
-    }
-
-
-def _paper_recipes() -> dict[str, Path]:
-    """Beside the package in an installed wheel, at the top of the repository in a clone."""
-    package = Path(equicolor.__file__).parent
-    for folder in (package / "recipes", package.parents[1] / "recipes"):
-        if folder.is_dir():
-            return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-    return {}
-
-
-def _renewed(values: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a recipe of this format or an earlier one, under their names of now."""
-    written = values.pop("format", 1)
-    if not isinstance(written, int) or not 1 <= written <= FORMAT:
-        raise ValueError(
-            f"the recipe is of format {written!r}, this version reads formats up to {FORMAT}: upgrade equicolor"
-        )
-    twice = [f"{old} and {new}" for old, new in _RENAMED.items() if old in values and new in values]
-    if twice:
-        raise ValueError(f"a recipe has {twice[0]}, which are names of one field: keep the second")
-    if (learns := values.pop("canonicalizer_learns", None)) is not None:  # its values were others, too
-        values.setdefault("canonicalizer_training", "together" if learns in (True, "true") else "first")
-    return {_RENAMED.get(name, name): value for name, value in values.items()}
-
-
-def _changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """``values`` with ``changes``. Options join those that are there; how long is said anew in one way."""
-    result = dict(values)
-    for name, value in changes.items():
-        outer, _, inner = name.partition(".")
-        if inner:
-            value = {inner: yaml.safe_load(value) if isinstance(value, str) else value}
-        if isinstance(value, Mapping):
-            value = {**(result.get(outer) or {}), **value}
-        result[outer] = value
-    for one, other in (("epochs", "iterations"), ("iterations", "epochs")):
-        if changes.get(one) is not None and other not in changes:
-            result[other] = None
-    return result
-
-
-def _known(what: str, name: str, names: typing.Iterable[str]) -> None:
-    names = list(names)
-    if name not in names:
-        close = difflib.get_close_matches(str(name), names, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown {what} {name!r}.{hint} There are {', '.join(names)}.")
-
-
-def _as(kind: Any, value: Any, name: str) -> Any:
-    """``value`` as a field of this type holds it; strings are read as YAML reads them."""
-    origin, choices = typing.get_origin(kind), typing.get_args(kind)
-    if origin is types.UnionType:
-        if value is None or value in ("null", "none", "None"):
-            return None
-        return _as(choices[0], value, name)
-    if origin is Literal:
-        _known(f"{name} of a recipe", value, choices)
-        return value
-    if isinstance(value, str) and kind is not str:
-        value = float(value) if kind is float and _is_number(value) else yaml.safe_load(value)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if origin is list:
-        items = value if isinstance(value, list | tuple) else [value]
-        return [_as(choices[0], item, name) for item in items]
-    plain = origin or kind
-    if plain is dict and value is None:
-        return {}
-    if not isinstance(value, plain) or (isinstance(value, bool) and plain is not bool):
-        raise ValueError(f"{name} of a recipe must be {_spoken(plain)}, got {value!r}")
-    return dict(value) if plain is dict else value
-
-
-def _is_number(text: str) -> bool:
-    """Also 1e-3, which YAML 1.1 reads as text."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _spoken(kind: type) -> str:
-    words = {int: "a whole number", float: "a number", bool: "true or false", str: "text", dict: "names and values"}
-    return words.get(kind, kind.__name__)
+    names = [entry.name for entry in dataclasses.fields(Recipe)]
+    return name if name in names else meant_among(names, name, likeness=likeness)

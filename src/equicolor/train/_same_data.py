@@ -4,22 +4,23 @@ Which images a step sees follows from the seed and from how many there are. With
 to an end that nobody asked for.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from equicolor._tools.files import write_text
+from equicolor._tools.files import write_json
 from equicolor.data import Fingerprint
+from equicolor.train._disk import read_json, readable
 from equicolor.train._errors import TrainingError
 
 #: ``{"training": {split: …}, "testing": {split: …}}``
 Fingerprints = Mapping[str, Mapping[str, Fingerprint]]
+_TODO = "It should say which images the run started with: move it elsewhere if you know that they are the same"
 
 
 def record_data(path: Path, data: Fingerprints) -> None:
     """Writes what a run is trained and tested on."""
     content = {use: {split: found.to_dict() for split, found in splits.items()} for use, splits in data.items()}
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n", durable=True)
+    write_json(path, content, durable=True)
 
 
 def check_data(path: Path, data: Fingerprints) -> None:
@@ -30,13 +31,14 @@ def check_data(path: Path, data: Fingerprints) -> None:
     """
     if not path.exists():
         return
-    recorded = _read(path)
-    changes = [
-        f"{use} on {split}: {change}"
-        for use, splits in data.items()
-        for split, now in splits.items()
-        if split in recorded.get(use, {}) and (change := recorded[use][split].changes(now))
-    ]
+    with readable(path, _TODO):
+        recorded = _read(path)
+        changes = [
+            f"{use} on {split}: {change}"
+            for use, splits in data.items()
+            for split, now in splits.items()
+            if split in recorded.get(use, {}) and (change := recorded[use][split].changes(now))
+        ]
     if changes:
         raise TrainingError(
             f"the images have changed since the run in {path.parent} started ({'. '.join(changes)}). Put them back as "
@@ -45,14 +47,7 @@ def check_data(path: Path, data: Fingerprints) -> None:
 
 
 def _read(path: Path) -> Fingerprints:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            use: {split: Fingerprint.from_dict(found) for split, found in splits.items()}
-            for use, splits in content.items()
-        }
-    except (ValueError, AttributeError) as error:
-        raise TrainingError(
-            f"{path} is damaged ({error}): it should say which images the run started with. Remove it if you know "
-            "that they are the same"
-        ) from None
+    return {
+        use: {split: Fingerprint.from_dict(found) for split, found in splits.items()}
+        for use, splits in read_json(path, _TODO).items()
+    }

@@ -16,13 +16,13 @@ _BEYOND = 1.5
 
 @dataclass(frozen=True, eq=False)
 class CanonicalCurve:
-    """What :func:`canonical_curves` found in one direction.
+    """The errors of a canonicaliser in one direction, made by :func:`canonical_curves`.
 
     Attributes:
-        factors: of the canonicaliser's group.
-        along: the place of the one whose quantity was moved.
+        factors: the factors of the canonicaliser's group.
+        along: the number of the factor whose quantity was moved.
         reach: how far the canonicaliser was trained to look; of a circle, all around.
-        amounts: by how much, in the unit of the factor, ``(N,)``.
+        amounts: how far it was moved, in the unit of the factor, ``(N,)``.
         errors: how far the move that was found is from what it should be, ``(N, B, factors)``, in their units.
     """
 
@@ -34,18 +34,25 @@ class CanonicalCurve:
 
     @property
     def factor(self) -> Factor:
-        """What was moved."""
+        """The factor that was moved."""
         return self.factors[self.along]
 
     def largest(self, beyond: bool = False) -> float:
-        """The largest error of the direction itself, of amounts within reach or beyond it; NaN where there are none."""
+        """The largest error of the direction itself.
+
+        Args:
+            beyond: look at amounts beyond the reach, instead of within.
+
+        Returns:
+            The error; NaN where there are no such amounts.
+        """
         far = self.amounts.abs() > self.reach * (1 + 1e-6)
         errors = self.errors[far == beyond, :, self.along].abs()
         return float(errors.max()) if errors.numel() else float("nan")
 
 
 def canonical_curves(canonicalizer: Canonicalizer, images: Tensor, steps: int = 31) -> list[CanonicalCurve]:
-    """How far ``canonicalizer`` is from equivariant on images, over and beyond the range that it was trained for.
+    """Measures how far a canonicaliser is from equivariant, over and beyond the range that it was trained for.
 
     An image is moved by an amount a; then the move that is found should be that of the image as it was, and a. What is
     missing, found(moved) - found(unmoved) - a, is the error: 0 for all amounts if it is equivariant, and then the
@@ -53,16 +60,20 @@ def canonical_curves(canonicalizer: Canonicalizer, images: Tensor, steps: int = 
 
     Args:
         canonicalizer: trained or not; tried in eval mode, and left as it was.
-        images: in [0, 1] or uint8, ``(B, C, H, W)``.
+        images: images in [0, 1] or uint8, ``(B, C, H, W)``.
         steps: how many amounts: for circles from 0 to all of the period, for windows up to 1.5 times the reach to
             either side. Odd, so that no move is one of them.
 
     Returns:
         One curve for each factor of its group. Errors of angles are the shorter way round.
 
-    >>> curve = canonical_curves(Canonicalizer("hue4"), torch.rand(2, 3, 16, 16), steps=5)[0]
-    >>> curve.amounts.tolist(), curve.largest() < 1e-3
-    ([0.0, 90.0, 180.0, 270.0, 360.0], True)
+    Raises:
+        ValueError: ``steps`` is not odd, or less than 3.
+
+    Example:
+        >>> curve = canonical_curves(Canonicalizer("hue4"), torch.rand(2, 3, 16, 16), steps=5)[0]
+        >>> curve.amounts.tolist(), curve.largest() < 1e-3
+        ([0.0, 90.0, 180.0, 270.0, 360.0], True)
     """
     if steps < 3 or steps % 2 == 0:
         raise ValueError(f"steps must be an odd number of at least 3, got {steps}")

@@ -1,151 +1,144 @@
-"""How good a network is on a data set: error, confusion and calibration, and all three as functions of a colour shift.
+"""A network on a data set: what it says of every image, at once or under each of several colour shifts."""
 
-Everything is counted batch by batch, so a set of any size takes the memory of one batch.
-"""
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
 
-from equicolor._tools.optional import require
 from equicolor._tools.wrapped import unwrapped
 from equicolor.color import Action
-from equicolor.data import ImageSet, Shift
+from equicolor.data import Batch, ImageSet, Shift
 from equicolor.deploy import optimize_for_inference
 from equicolor.groups import argument_names, factor_kind
-from equicolor.models import Model
+from equicolor.metrics import Pixels, Predictions
+from equicolor.models import Model, Task
+from equicolor.trained._batches import image_names
+from equicolor.trained._evaluation import Evaluation
 from equicolor.trained._logits import class_probabilities
 from equicolor.trained._prepared import by_name, prepared_batch
 
-#: What is shifted, by the prefix of its factor.
-Quantity: TypeAlias = str
+#: Called with how many images have been dealt with since the last call, for a progress bar.
 Advance: TypeAlias = Callable[[int], None]
-
-BINS = 15
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """What was counted over a set of K classes.
-
-    Attributes:
-        classes: their names.
-        confusion: how often class i (row) was called j (column), ``(K, K)`` int64.
-        bins: for each of 15 equal bins of confidence, how many predictions fell into it, the sum of their confidences
-            and how many were right, ``(3, 15)`` float64.
-    """
-
-    classes: tuple[str, ...]
-    confusion: Tensor
-    bins: Tensor = field(default_factory=lambda: torch.zeros(3, BINS, dtype=torch.float64))
-
-    @classmethod
-    def empty(cls, classes: Sequence[str]) -> "Evaluation":
-        """Nothing counted yet."""
-        return cls(tuple(classes), torch.zeros(len(classes), len(classes), dtype=torch.long))
-
-    def add(self, probabilities: Tensor, labels: Tensor) -> "Evaluation":
-        """With these predictions counted too: ``(N, K)`` and ``(N,)``."""
-        metrics = require("torchmetrics.functional.classification", "evaluating")
-        probabilities, labels = probabilities.cpu().double(), labels.cpu()
-        count = len(self.classes)
-        if probabilities.shape[1] != count:
-            raise ValueError(f"got predictions of {probabilities.shape[1]} classes, expected {count}")
-        confidence, predicted = probabilities.max(1)
-        confusion = metrics.multiclass_confusion_matrix(predicted, labels, count)
-        # torchmetrics' calibration error keeps every prediction, of every pixel too, until it is asked: these are its
-        # bins, counted as they come. They are closed above: a confidence of 1 is in the last, 2/15 in the second.
-        place = ((confidence * BINS).ceil().long() - 1).clamp(0, BINS - 1)
-        counted = torch.stack([torch.ones_like(confidence), confidence, (predicted == labels).double()])
-        bins = torch.zeros_like(self.bins).index_add_(1, place, counted)
-        return replace(self, confusion=self.confusion + confusion, bins=self.bins + bins)
-
-    @property
-    def count(self) -> int:
-        """How many predictions there were: one for each image, or for each pixel of a segmentation."""
-        return int(self.confusion.sum())
-
-    @property
-    def error(self) -> float:
-        """The share of predictions that are wrong."""
-        return 1 - float(self.confusion.trace()) / max(self.count, 1)
-
-    @property
-    def class_errors(self) -> list[float]:
-        """The share of each class that was called another; NaN for a class that is not in the set."""
-        right, total = self.confusion.diagonal().double(), self.confusion.sum(1).double()
-        return [float(value) for value in 1 - right / total]
-
-    @property
-    def calibration_error(self) -> float:
-        """ECE, the expected calibration error: Σ_bins |right - confidence| / predictions."""
-        return float((self.bins[2] - self.bins[1]).abs().sum()) / max(self.count, 1)
-
-    def summary(self) -> dict[str, Any]:
-        """The numbers, fit for JSON."""
-        return {
-            "count": self.count,
-            "error": self.error,
-            "calibration_error": self.calibration_error,
-            # A class without images has no error: null, since JSON has no NaN.
-            "class_errors": {n: None if e != e else e for n, e in zip(self.classes, self.class_errors, strict=True)},
-            "confusion": self.confusion.tolist(),
-        }
+#: A change of images: a function from images to images, ``(B, 3, H, W)`` in [0, 1].
+Change: TypeAlias = Callable[[Tensor], Tensor]
 
 
-def evaluate(model: nn.Module, images: ImageSet, batch_size: int = 256, advance: Advance | None = None) -> Evaluation:
-    """The predictions of ``model`` on ``images``, counted.
+@dataclass(frozen=True)
+class Answer:
+    """What a network says of a batch: probabilities ``(B, K)`` and labels, or of a segmenter counts of pixels."""
+
+    said: Tensor | Pixels
+    labels: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+#: What computes an evaluation: a function from a set and a batch size to what is said of its batches, in their order.
+Engine: TypeAlias = Callable[[ImageSet, int], Iterator[Answer]]
+
+
+def evaluate(
+    model: nn.Module,
+    images: ImageSet,
+    batch_size: int = 256,
+    advance: Advance | None = None,
+    *,
+    positive: str | None = None,
+    change: Change | None = None,
+    engine: Engine | None = None,
+) -> Evaluation:
+    """Evaluates a network on a set: metrics with intervals, by class and by domain.
 
     Args:
-        model: from RGB images to logits, ``(B, classes)`` or, for segmentation, ``(B, classes, H, W)``. A single logit
-            tells two classes apart, and speaks for the second.
+        model: a network from RGB images to logits, ``(B, classes)`` or, for segmentation, ``(B, classes, H, W)``. A
+            single logit tells two classes apart, and speaks for the second.
         images: a labelled set, see :func:`equicolor.data.load`. They are prepared as ``model.preparation`` says, and
             classes are matched by name, where the network has a card: it may have been trained on more, or in another
             order.
         batch_size: how many images at once.
-        advance: is told of each batch how many images it had, for a progress bar.
+        advance: called with the number of images of each batch, for a progress bar.
+        positive: the class that sensitivity, specificity, F1 and AUC are of. Of two classes it is the second by
+            default; of more, these are means over classes.
+        change: a change of images before they are prepared, one that is no shift of a data set.
+        engine: what computes; by default this process. :func:`evaluate_on_ray` makes another.
+
+    Returns:
+        What the network said, and how good that is.
+
+    Raises:
+        ValueError: the network is for other images, or computes logits that are not finite.
+
+    Example:
+        >>> import equicolor as ec
+        >>> digits = ec.data.load("digits", split="test").sample(20)
+        >>> evaluate(ec.create_model("z2cnn", "hue4"), digits).metrics["error"].high <= 1
+        True
     """
+    if engine is not None and change is not None:
+        raise ValueError("change is made in this process: it cannot be given beside an engine")
     images = _checked(model, images)
-    return _evaluate(model, optimize_for_inference(model), images, batch_size, advance)
+    evaluation = _evaluate(engine or here(model, change), images, batch_size, advance, positive)
+    return replace(evaluation, names=image_names(_readable(images)))
 
 
 def evaluate_curve(
     model: nn.Module,
     images: ImageSet,
-    quantity: Quantity,
+    quantity: str,
     shifts: Sequence[float] | None = None,
     batch_size: int = 256,
     advance: Advance | None = None,
     action: Action | None = None,
+    *,
+    positive: str | None = None,
+    engine: Engine | None = None,
 ) -> dict[float, Evaluation]:
-    """The same for each of several colour shifts of the whole set, on top of the shift that it is under already.
+    """Evaluates a network under each of several colour shifts of a whole set.
+
+    They come on top of the shift that the set is under already.
 
     Args:
+        model: as for :func:`evaluate`.
+        images: as for :func:`evaluate`.
         quantity: what is shifted, by the prefix of its factor: ``"hue"``, ``"sat"``, ``"temp"``, or one of your own.
-        shifts: by how much; by default :func:`default_shifts`.
-        action: by which it is shifted, where there are two; by default as data sets are, which for saturation and
-            luminance is the paper's, ``"clamp"``.
+        shifts: how far it is shifted; by default :func:`default_shifts`.
+        batch_size: as for :func:`evaluate`.
+        advance: as for :func:`evaluate`.
+        action: how it is shifted, ``"exact"`` or ``"clamp"``, where there are two ways; by default as data sets are,
+            which for saturation and luminance is the paper's, ``"clamp"``.
+        positive: as for :func:`evaluate`.
+        engine: as for :func:`evaluate`.
+
+    Returns:
+        An evaluation for each shift.
     """
     images = _checked(model, images)
     shifts = default_shifts(quantity) if shifts is None else shifts
-    ready = optimize_for_inference(model)
+    engine = engine or here(model)
     own = () if images.shift is None else images.shift.moves
     curve = {}
     suffix = f":{action}" if action and "action" in argument_names(factor_kind(quantity)) else ""
     for amount in shifts:
         moves = own + Shift.parse(f"{quantity}:{amount:.12g}{suffix}").moves
-        curve[amount] = _evaluate(model, ready, images.with_shift(Shift(moves)), batch_size, advance)
+        curve[amount] = _evaluate(engine, images.with_shift(Shift(moves)), batch_size, advance, positive)
     return curve
 
 
-def default_shifts(quantity: Quantity) -> list[float]:
-    """Once around the circle in 36 steps (hue: of 10°), or as far as the factor reaches to either side in 10 steps.
+def default_shifts(quantity: str) -> list[float]:
+    """The shifts of a curve where none are given.
 
-    >>> default_shifts("lum")[:3]
-    [-0.5, -0.45, -0.4]
+    Args:
+        quantity: what is shifted, by the prefix of its factor.
+
+    Returns:
+        Once around the circle in 36 steps (hue: of 10°), or as far as the factor reaches to either side in 10 steps.
+
+    Example:
+        >>> default_shifts("lum")[:3]
+        [-0.5, -0.45, -0.4]
     """
     factor_kind(quantity)  # says what there is
     factor = Shift.parse(f"{quantity}:0").moves[0].factor
@@ -154,20 +147,68 @@ def default_shifts(quantity: Quantity) -> list[float]:
     return [factor.reach * step / 10 for step in range(-10, 11)]
 
 
+def here(model: nn.Module, change: Change | None = None) -> Engine:
+    """This process, with a network made ready once."""
+    ready = optimize_for_inference(model)
+
+    def answers(images: ImageSet, batch_size: int) -> Iterator[Answer]:
+        for batch in images.batches(batch_size):
+            if change is not None:
+                batch = Batch(change(batch.images), batch.targets)
+            yield answer(model, ready, batch, images.task)
+
+    return answers
+
+
 @torch.inference_mode()
-def _evaluate(
-    model: nn.Module, ready: nn.Module, images: ImageSet, batch_size: int, advance: Advance | None
-) -> Evaluation:
+def answer(model: nn.Module, ready: nn.Module, batch: Batch, task: Task) -> Answer:
+    """What a network, made ready, says of a batch, which is prepared as ``model`` says."""
     device = next(ready.parameters()).device
+    batch = prepared_batch(model, batch)
+    probabilities = class_probabilities(ready(batch.images.to(device))).float().cpu()
+    if task == "classification":
+        return Answer(probabilities, batch.targets)
+    targets = batch.targets.flatten(1)
+    return Answer(Pixels.of(probabilities.view(*targets.shape, -1), targets), targets[:, 0])
+
+
+def _evaluate(
+    engine: Engine, images: ImageSet, batch_size: int, advance: Advance | None, positive: str | None
+) -> Evaluation:
     classes = images.classes if images.task == "classification" else ("background", "foreground")
-    evaluation = Evaluation.empty(classes)
-    for batch in images.batches(batch_size):
-        batch = prepared_batch(model, batch)
-        probabilities = class_probabilities(ready(batch.images.to(device)))
-        evaluation = evaluation.add(probabilities, batch.targets.flatten())
+    chosen = _positive(classes, positive)
+    said: list[Tensor] = []
+    pixels: list[Pixels] = []
+    labels: list[Tensor] = []
+    for each in engine(images, batch_size):
+        if isinstance(each.said, Pixels):
+            pixels.append(each.said)
+        else:
+            if each.said.shape[1] != len(classes):
+                raise ValueError(f"got predictions of {each.said.shape[1]} classes, expected {len(classes)}")
+            said.append(each.said)
+            labels.append(each.labels)
         if advance:
-            advance(len(batch.images))
-    return evaluation
+            advance(len(each))
+    predictions = Predictions(torch.cat(said), torch.cat(labels)) if said else Pixels.joined(pixels)
+    images = _readable(images)
+    return Evaluation(classes, predictions, chosen, images.domains, images.clusters)
+
+
+def _positive(classes: Sequence[str], name: str | None) -> str | None:
+    if name is None:
+        return classes[1] if len(classes) == 2 else None
+    if name not in classes:
+        raise ValueError(f"there is no class {name!r} to be the positive one: expected one of {', '.join(classes)}")
+    return name
+
+
+def _readable(images: ImageSet) -> ImageSet:
+    """Those that were not left out because they cannot be read."""
+    if not images.skipped:
+        return images
+    bad = torch.stack([source.unreadable[images.original_rows] for source in images.origin]).any(0)
+    return images.subset(~bad)
 
 
 def _checked(model: nn.Module, images: ImageSet) -> ImageSet:

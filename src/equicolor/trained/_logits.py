@@ -3,14 +3,31 @@
 import torch
 from torch import Tensor
 
+from equicolor.deploy import as_probabilities
+
 
 def class_probabilities(logits: Tensor) -> Tensor:
-    """Logits ``(B, K)`` or ``(B, K, H, W)`` as probabilities ``(B, K)`` or ``(B·H·W, K)``; one logit is two classes.
+    """Turns logits into probabilities, one row for each image or pixel.
 
-    >>> class_probabilities(torch.tensor([[0.0]])).tolist()
-    [[0.5, 0.5]]
+    Args:
+        logits: ``(B, K)`` or ``(B, K, H, W)``; one logit is two classes.
+
+    Returns:
+        Probabilities, ``(B, K)`` or ``(B·H·W, K)``.
+
+    Raises:
+        ValueError: there are logits that are not finite, which say nothing.
+
+    Example:
+        >>> class_probabilities(torch.tensor([[0.0]])).tolist()
+        [[0.5, 0.5]]
     """
     logits = logits.movedim(1, -1).flatten(0, -2)
-    if logits.shape[1] == 1:
-        return torch.cat([torch.sigmoid(-logits), torch.sigmoid(logits)], 1)
-    return logits.softmax(1)
+    finite = torch.isfinite(logits).all(1)
+    if not finite.all():
+        raise ValueError(
+            f"the network does not compute finite logits: {int((~finite).sum()):,} of {len(finite):,} predictions are "
+            "NaN or infinite. Its weights are damaged, or diverged in training: use an earlier checkpoint, or train it "
+            "again at a lower rate"
+        )
+    return as_probabilities(logits)

@@ -7,6 +7,7 @@ from typing import Any, cast
 import torch
 
 from equicolor._tools.devices import chosen_device
+from equicolor.data import Layout
 from equicolor.files import Card, from_pretrained, read_card, saved_folder
 from equicolor.groups import Group
 from equicolor.models import Model, Preparation
@@ -14,7 +15,12 @@ from equicolor.models import Model, Preparation
 
 @dataclass(frozen=True)
 class Opened:
-    """A network in eval mode, with the card that was saved beside it."""
+    """A trained network, in eval mode, with the card that was saved beside it.
+
+    Args:
+        model: the network.
+        card: its card.
+    """
 
     model: Model
     card: Card
@@ -26,7 +32,7 @@ class Opened:
 
     @property
     def group(self) -> Group | None:
-        """What its features live on; the hues of CEConv, None for a conventional network."""
+        """The group of its features; the hues for CEConv, None for a conventional network."""
         return self.model.group
 
     @property
@@ -36,36 +42,67 @@ class Opened:
 
     @property
     def preparation(self) -> Preparation | None:
-        """How images are prepared for it, where that is known; everything in ``trained`` does so by itself."""
+        """How images are prepared for it, where that is known; the functions of ``trained`` do so by themselves."""
         return self.model.preparation
 
     def seed_of(self, data: str) -> int:
-        """What the splits of a data set are cut by: as in its training, so that no image of it is tested on."""
-        recipe = self.card.recipe or {}
-        options = recipe.get("data_options") if recipe.get("data") == data else None
-        seed = options.get("seed", 0) if isinstance(options, dict) else 0
+        """The seed that the splits of a data set are cut by: as in training, so that no image of that is tested on.
+
+        Args:
+            data: the name of the set.
+
+        Returns:
+            The seed.
+
+        Raises:
+            ValueError: the card has a seed that is no whole number.
+        """
+        seed = self._data_options(data).get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise ValueError(f"the recipe on the card has a seed of {seed!r}, expected a whole number")
         return seed
 
+    def layout_of(self, data: str) -> Layout | None:
+        """What the folders of a data set are, if that had to be said in training.
+
+        Args:
+            data: the name of the set.
+
+        Returns:
+            The layout; None where it was not said.
+        """
+        layout = self._data_options(data).get("layout")
+        return layout if layout in ("splits", "classes") else None
+
+    def _data_options(self, data: str) -> dict[str, Any]:
+        """Those of its training, if it was trained on this set."""
+        recipe = self.card.recipe or {}
+        options = recipe.get("data_options") if recipe.get("data") == data else None
+        return options if isinstance(options, dict) else {}
+
     @property
     def device(self) -> torch.device:
-        """Where its weights are."""
+        """The device of its weights."""
         return next(self.model.parameters()).device
 
     def describe(self) -> str:
-        """One line: the network, its group and its size."""
-        name, group = self.architecture["name"], self.architecture["group"] or "no group"
-        return f"{name}, {group}, {self.model.num_parameters:,} parameters"
+        """The network, its group, the moves that are undone before it looks, and its size, in one line."""
+        undone = (self.architecture.get("canonicalize") or {}).get("group")
+        moves = [self.architecture["group"], f"canonicalised by {undone}" if undone else None]
+        named = ", ".join(filter(None, moves)) or "no group"
+        return f"{self.architecture['name']}, {named}, {self.model.num_parameters:,} parameters"
 
 
 def open_model(run_or_model: str | os.PathLike[str], device: str = "auto", image_size: int | None = None) -> Opened:
-    """The network in a folder that ``save_pretrained`` wrote, in the folder of a run, or of a hub id ``owner/name``.
+    """Opens a trained network: from a folder that ``save_pretrained`` wrote, the folder of a run, or the hub.
 
     Args:
-        run_or_model: where it is.
-        device: of PyTorch's, ``"cpu"`` or ``"cuda"`` say; ``"auto"`` takes an accelerator where there is one.
+        run_or_model: the folder, or the name on the hub, ``"owner/name"``.
+        device: a device of PyTorch's, ``"cpu"`` or ``"cuda"``; ``"auto"`` takes an accelerator where there is one.
         image_size: show it images of another size than that of its training.
+
+    Returns:
+        The network and its card.
     """
     folder = saved_folder(run_or_model)
     model = cast("Model", from_pretrained(folder))  # its card named one, or there would be an error

@@ -1,26 +1,16 @@
-"""Images from files, and what a network says about them. A file that cannot be read is reported, and the rest go on."""
+"""What a network says about images: the likeliest class, and the probabilities of all."""
 
-import glob
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from equicolor._tools.images import Fit
-from equicolor.data import IMAGE_SUFFIXES, CorruptImageError, Decoding, ImageSet, decode
 from equicolor.deploy import optimize_for_inference
 from equicolor.trained._logits import class_probabilities
+from equicolor.trained._onnx import OnnxNetwork
 from equicolor.trained._prepared import prepared
-
-#: Is told of each file that cannot be used: its name, and why.
-OnBad: TypeAlias = Callable[[str, str], None]
 
 
 @dataclass(frozen=True)
@@ -28,9 +18,10 @@ class Prediction:
     """What a network says about one file.
 
     Attributes:
-        path: its name.
-        label: the likeliest class, and its ``probability``.
-        probabilities: of all classes, ``(K,)``, in the order of their names.
+        path: the name of the file.
+        label: the likeliest class.
+        probability: its probability.
+        probabilities: the probabilities of all classes, ``(K,)``, in the order of their names.
     """
 
     path: str
@@ -39,73 +30,10 @@ class Prediction:
     probabilities: Tensor = field(repr=False, compare=False)
 
 
-def find_images(names: Sequence[str], on_bad: OnBad) -> list[Path]:
-    """The image files that ``names`` stand for: files, folders (with all below them) and globs, each file once.
-
-    The order is that of the names, and within a folder or glob that of the alphabet.
-
-    Args:
-        names: ``**`` in a glob stands for folders of any depth.
-        on_bad: is told of names that stand for nothing.
-    """
-    found: dict[Path, None] = {}
-    for name in names:
-        path = Path(name).expanduser()
-        if path.is_dir():
-            paths = sorted(p for p in path.rglob("*") if p.suffix.lower() in IMAGE_SUFFIXES and p.is_file())
-            problem = "the folder holds no images"
-        elif path.exists() or not glob.has_magic(name):
-            paths, problem = [path] if path.exists() else [], "there is no such file or folder"
-        else:
-            matches = sorted(map(Path, glob.glob(os.path.expanduser(name), recursive=True)))
-            paths, problem = [p for p in matches if p.is_file()], "no file matches"
-        if not paths:
-            on_bad(name, problem)
-        found |= dict.fromkeys(paths)
-    return list(found)
-
-
-def read_images(
-    paths: Sequence[Path], image_size: int, on_bad: OnBad, fit: Fit = "crop"
-) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
-    """Each file that can be read, fitted into RGB ``(image_size, image_size, 3)``, one after the other."""
-    for path in paths:
-        image = _read(path, Decoding(image_size, fit), on_bad)
-        if image is not None:
-            yield path, image
-
-
-def _read(path: Path, how: Decoding, on_bad: OnBad) -> NDArray[np.uint8] | None:
-    try:
-        return decode(path, how, lambda: str(path))
-    except CorruptImageError as error:
-        on_bad(str(path), f"cannot be read as an image ({error.__cause__ or error})")
-        return None
-
-
-def file_batches(
-    paths: Sequence[Path], image_size: int, batch_size: int, on_bad: OnBad, fit: Fit = "crop"
-) -> Iterator[tuple[list[str], Tensor]]:
-    """The same in batches with their names, uint8 ``(B, 3, image_size, image_size)``; one is in memory at a time."""
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be positive, got {batch_size}")
-    images = read_images(paths, image_size, on_bad, fit)
-    while batch := list(islice(images, batch_size)):
-        stacked = torch.from_numpy(np.stack([image for _, image in batch]))
-        yield [str(path) for path, _ in batch], stacked.permute(0, 3, 1, 2)
-
-
-def set_batches(images: ImageSet, batch_size: int) -> Iterator[tuple[list[str], Tensor]]:
-    """The images of a data set in batches, each named by its set, split and place in there."""
-    names = [f"{images.name}/{images.split}/{place}" for place in images.original_rows.tolist()]
-    for number, batch in enumerate(images.batches(batch_size)):
-        yield names[number * batch_size :][:batch_size], batch.images
-
-
 def predict(
-    model: nn.Module, batches: Iterable[tuple[list[str], Tensor]], classes: Sequence[str]
+    model: nn.Module, batches: Iterable[tuple[list[str], Tensor]], classes: Sequence[str], compiled: bool = False
 ) -> Iterator[Prediction]:
-    """The likeliest class of each image and the probabilities of all, in their order, as soon as they are known.
+    """Predicts the class of each image, in their order, as soon as it is known.
 
     Args:
         model: a classifier, from RGB images to logits ``(B, classes)``. One that gives a single logit tells two classes
@@ -114,28 +42,54 @@ def predict(
             ``model.preparation`` says.
         classes: the names of the logits; for a single one, both classes' names or the second's: ``["x"]`` stands for
             ``["not x", "x"]``.
+        compiled: whether to use ``torch.compile``: it takes a minute before the first batch, and a C++ compiler.
+
+    Returns:
+        For each image, its likeliest class and the probabilities of all.
+
+    Raises:
+        ValueError: the network is no classifier of these classes, or its logits are not finite.
     """
-    classes = class_names(classes)
-    ready = optimize_for_inference(model)
-    device = next(ready.parameters()).device
+    predictor = Predictor(model, classes, compiled)
     for names, images in batches:
+        yield from predictor(names, images)
+
+
+class Predictor:
+    """A network made ready once, and then asked about batches; arguments are those of :func:`predict`."""
+
+    def __init__(self, model: nn.Module, classes: Sequence[str], compiled: bool = False) -> None:
+        self.model, self.classes = model, class_names(classes)
+        ready: Any = model if isinstance(model, OnnxNetwork) else optimize_for_inference(model)
+        self._device = next((parameter.device for parameter in ready.parameters()), torch.device("cpu"))
+        self._ready: Any = torch.compile(ready) if compiled else ready
+
+    def __call__(self, names: Sequence[str], images: Tensor) -> list[Prediction]:
+        """The predictions of one batch."""
         with torch.inference_mode():
-            logits = ready(prepared(model, images).to(device))
+            logits = self._ready(prepared(self.model, images).to(self._device))
             if logits.dim() != 2:
                 raise ValueError("predict takes a classifier: this network gives a map of logits for each image")
             told_apart = class_probabilities(logits)
-            if told_apart.shape[1] != len(classes):
-                raise ValueError(f"got {len(classes)} names for the {told_apart.shape[1]} classes of the network")
+            if told_apart.shape[1] != len(self.classes):
+                raise ValueError(f"got {len(self.classes)} names for the {told_apart.shape[1]} classes of the network")
             told_apart = told_apart.cpu()
             highest, predicted = told_apart.max(1)
-        for name, label, probability, row in zip(names, predicted.tolist(), highest.tolist(), told_apart, strict=True):
-            yield Prediction(name, classes[label], probability, row)
+        rows = zip(names, predicted.tolist(), highest.tolist(), told_apart, strict=True)
+        return [Prediction(name, self.classes[label], probability, row) for name, label, probability, row in rows]
 
 
 def class_names(classes: Sequence[str]) -> tuple[str, ...]:
-    """A name for each class: of a single logit, the name of the class that it speaks for stands for both.
+    """A name for each class.
 
-    >>> class_names(["cat"])
-    ('not cat', 'cat')
+    Args:
+        classes: the names of the logits; of a single logit, the name of the class that it speaks for stands for both.
+
+    Returns:
+        The names, two at least.
+
+    Example:
+        >>> class_names(["cat"])
+        ('not cat', 'cat')
     """
     return (f"not {classes[0]}", classes[0]) if len(classes) == 1 else tuple(classes)

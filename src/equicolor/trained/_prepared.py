@@ -10,7 +10,15 @@ from equicolor.models import Preparation
 
 
 def prepared(model: nn.Module, images: Tensor) -> Tensor:
-    """A batch as ``model.preparation`` says; as it is, where nothing is known."""
+    """Prepares a batch as ``model.preparation`` says; leaves it as it is where nothing is known.
+
+    Args:
+        model: the network.
+        images: the batch.
+
+    Returns:
+        The batch that the network takes.
+    """
     plan = _plan(model)
     return images if plan is None else plan(images)
 

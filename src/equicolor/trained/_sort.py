@@ -62,12 +62,34 @@ class HuePositions:
 
     @property
     def order(self) -> Tensor:
-        """The images from the first band's beginning around the circle, ``(B,)``; those without hue come last."""
+        """The images in the order of their hues, ``(B,)``, from the first band on; those without hue come last."""
         return torch.argsort(self.degrees.nan_to_num(nan=math.inf), stable=True)
+
+    def sections(self, hues: Factor) -> list[tuple[str, list[int]]]:
+        """The images of each band, in their order; at last those without hue.
+
+        Args:
+            hues: the hues of the group.
+
+        Returns:
+            For each band, the name of its hue and its images.
+        """
+        order, grey = self.order.tolist(), self.degrees.isnan().tolist()
+        bands = [
+            (f"{hues.amount(k):g}{hues.unit}", [i for i in order if self.band[i] == k and not grey[i]])
+            for k in hues.offsets
+        ]
+        return [*bands, ("no hue", [i for i in order if grey[i]])]
 
 
 def hue_factor(group: Group | None) -> Factor:
     """The hues among the factors of a group: the first that goes around a circle.
+
+    Args:
+        group: the group; None for a conventional network.
+
+    Returns:
+        The factor.
 
     Raises:
         ValueError: where there is nothing to sort by.
@@ -81,11 +103,19 @@ def hue_factor(group: Group | None) -> Factor:
 
 
 def on_hues(features: Tensor, group: Group) -> Tensor:
-    """A feature on a group, ``(G·B, *)``, as ``(B, n, D)``: an axis for the n hues, all that is not a hue in the last.
+    """Gives a feature on a group an axis for its hues; all that is not a hue goes into the last.
 
-    >>> from equicolor.groups import Hue
-    >>> on_hues(torch.rand(12 * 5, 16, 8, 8), Hue(12)).shape
-    torch.Size([5, 12, 1024])
+    Args:
+        features: a feature on the group, ``(G·B, *)``.
+        group: the group, with n hues.
+
+    Returns:
+        The same values, ``(B, n, D)``.
+
+    Example:
+        >>> from equicolor.groups import Hue
+        >>> on_hues(torch.rand(12 * 5, 16, 8, 8), Hue(12)).shape
+        torch.Size([5, 12, 1024])
     """
     axis = [factor.closes for factor in group.factors].index(True)
     split = group.split(features)
@@ -101,10 +131,17 @@ def penultimate_map(model: nn.Module, images: Tensor, group: Group) -> str:
         images: a batch to try it on.
         group: what its features live on.
 
-    >>> from equicolor.groups import Hue
-    >>> from equicolor.models import create_model
-    >>> penultimate_map(create_model("z2cnn", "hue4"), torch.rand(1, 3, 28, 28), Hue(4))
-    'layers.18'
+    Returns:
+        The name.
+
+    Raises:
+        ValueError: there is no such map.
+
+    Example:
+        >>> from equicolor.groups import Hue
+        >>> from equicolor.models import create_model
+        >>> penultimate_map(create_model("z2cnn", "hue4"), torch.rand(1, 3, 28, 28), Hue(4))
+        'layers.18'
     """
     with evaluating(model):
         outputs = layer_outputs(model, images)
@@ -117,7 +154,15 @@ def penultimate_map(model: nn.Module, images: Tensor, group: Group) -> str:
 
 
 def layer_features(model: nn.Module, layer: str) -> Callable[[Tensor], Tensor]:
-    """A function from images to the output of the layer of this name."""
+    """Makes a function from images to the output of a layer.
+
+    Args:
+        model: the network.
+        layer: the name of the layer.
+
+    Returns:
+        The function.
+    """
 
     def features(images: Tensor) -> Tensor:
         with evaluating(model):
@@ -131,13 +176,20 @@ def _layer(model: nn.Module, name: str) -> nn.Module:
 
 
 def fine_features(features: Callable[[Tensor], Tensor], images: Tensor, group: Group, substeps: int = 1) -> Tensor:
-    """The features of images on ``substeps`` times as many hues as the group has: ``(B, n·substeps, D)``.
+    """Computes the features of images on ``substeps`` times as many hues as the group has.
 
     Args:
-        features: from images ``(B, 3, H, W)`` to features on the group ``(G·B, *)``, see :func:`layer_features`.
+        features: a function from images ``(B, 3, H, W)`` to features on the group ``(G·B, *)``, see
+            :func:`layer_features`.
         images: RGB in [0, 1] or uint8.
-        group: with hues among its factors.
-        substeps: between one hue of the group and the next.
+        group: a group with hues among its factors.
+        substeps: steps between one hue of the group and the next.
+
+    Returns:
+        The features, ``(B, n·substeps, D)``.
+
+    Raises:
+        ValueError: ``substeps`` is not positive.
     """
     if substeps < 1:
         raise ValueError(f"substeps must be positive, got {substeps}")
@@ -148,17 +200,24 @@ def fine_features(features: Callable[[Tensor], Tensor], images: Tensor, group: G
 
 
 def hue_positions(features: Tensor, reference: int | None = None, rounds: int = 10, substeps: int = 1) -> HuePositions:
-    """The place of each image on the circle of hues; the mathematics is told at the top of this file.
+    """Finds the place of each image on the circle of hues.
 
     Args:
-        features: of all images, ``(B, n·substeps, D)``, from :func:`fine_features`.
+        features: the features of all images, ``(B, n·substeps, D)``, from :func:`fine_features`.
         reference: the image that the others are compared with, whose band is 0; by default the first with a hue.
         rounds: how often the reference is replaced by the average of what was aligned to it; 0 for the image itself.
-        substeps: of the features.
+        substeps: those of the features.
 
-    >>> wave = torch.cos(torch.arange(4) * torch.pi / 2 + torch.tensor([[0.0], [1.0]]))[..., None]  # 1 rad further on
-    >>> hue_positions(wave, rounds=0).degrees.round().tolist()
-    [0.0, 57.0]
+    Returns:
+        The places.
+
+    Raises:
+        ValueError: none of the images has a hue, or the reference has none or is not there.
+
+    Example:
+        >>> wave = torch.cos(torch.arange(4) * torch.pi / 2 + torch.tensor([[0.0], [1.0]]))[..., None]  # 1 rad on
+        >>> hue_positions(wave, rounds=0).degrees.round().tolist()
+        [0.0, 57.0]
     """
     if features.dim() != 3 or features.shape[1] % substeps:
         raise ValueError(f"expected features (B, n·{substeps}, D), got shape {tuple(features.shape)}")

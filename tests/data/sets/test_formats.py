@@ -28,7 +28,7 @@ def test_mnist_reads_idx_files_plain_and_gzipped(tmp_path: Path, end: str, split
     assert mnist.images.shape == (6, 3, 28, 28)
     assert torch.equal(mnist.images[:, 1], torch.from_numpy(images))
     assert mnist.labels.tolist() == labels.tolist()
-    assert mnist.grey
+    assert mnist.gray
 
 
 def test_a_truncated_idx_file_is_an_error_that_names_it(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_splits_of_a_folder_number_their_classes_alike(tmp_path: Path) -> None:
     test = load("folder", tmp_path, "test", image_size=8)
     assert test.classes == ("ant", "bee", "cat")
     assert test.labels.tolist() == [2]
-    with pytest.raises(DataNotFoundError, match=r"there is no folder .*val"):
+    with pytest.raises(ValueError, match=r"has no split 'val': expected one of 'train', 'test', 'all'"):
         load("folder", tmp_path, "val")
 
 
@@ -342,8 +342,8 @@ def test_embedded_shapes_vary_in_saturation_and_light(tmp_path: Path, name: str)
 
 def test_the_class_of_shapes_may_be_their_colour(tmp_path: Path) -> None:
     options = {"in_memory": False, "image_size": 16}
-    shapes = load("colour_of_shapes3d", tmp_path, "test", **options).sample(60)
-    masks = load("colour_of_shapes3d", tmp_path, "test", task="segmentation", **options).sample(60)[:].targets
+    shapes = load("color_of_shapes3d", tmp_path, "test", **options).sample(60)
+    masks = load("color_of_shapes3d", tmp_path, "test", task="segmentation", **options).sample(60)[:].targets
     images, labels = shapes[:]
     assert shapes.classes == ("red", "cyan")
     assert set(labels.tolist()) == {0, 1}

@@ -79,6 +79,15 @@ def test_a_split_is_of_one_stain_and_cuts_no_slide(root: Path) -> None:
     assert small(root, "train").classes == ("uninfected", "parasitized")
 
 
+def test_cells_know_their_stain_and_their_slide_also_in_a_sample(root: Path) -> None:
+    for images in (small(root, "pink"), small(root, "pink").sample(5), small(root, "train").subset([3, 1])):
+        assert images.domains is not None
+        assert images.clusters is not None
+        for stain, slide in zip(images.domains.values, images.clusters.values, strict=True):
+            assert slide in SLIDES[stain]
+        assert len(images.domains) == len(images.clusters) == len(images)
+
+
 def test_folders_and_table_give_the_same_cells(tmp_path: Path) -> None:
     write_folders(tmp_path / "cell_images")
     from_folders = small(tmp_path, "pink")

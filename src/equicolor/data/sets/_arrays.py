@@ -1,6 +1,7 @@
 """Helpers that the readers share: files that must exist and have the length that their header promises."""
 
 import gzip
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,14 @@ from equicolor.data._errors import DataNotFoundError
 def existing(folder: Path, *names: str) -> Path:
     """The first of these files that exists."""
     for name in names:
-        if (folder / name).exists():
+        if (folder / name).is_file():
             return folder / name
     raise DataNotFoundError(f"no {' or '.join(names)} in {folder}")
+
+
+def holding(sign: str, *folders: Path) -> Path:
+    """The first of these folders that holds a file or folder of this name; the last, where none does."""
+    return next((folder for folder in folders if (folder / sign).exists()), folders[-1])
 
 
 def read_bytes(path: Path) -> bytes:
@@ -25,7 +31,7 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     try:
         return gzip.decompress(path.read_bytes())
-    except (EOFError, OSError) as error:
+    except (EOFError, OSError, zlib.error) as error:
         raise ValueError(f"{path} is not a complete gzip file ({error}): download it again") from error
 
 

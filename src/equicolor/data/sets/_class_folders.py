@@ -26,25 +26,29 @@ def class_folders(
     if not folder.is_dir():
         raise DataNotFoundError(f"there is no folder {folder}: expected one folder of images for each class in it")
     places = {place.name for part in (folder, *siblings) if part.is_dir() for place in subfolders(part)}
-    classes = sorted(places - ignore)
-    names: list[str] = []
-    labels: list[int] = []
-    for label, name in enumerate(classes):
-        if not (folder / name).is_dir():
-            continue  # a class of another part only
-        files = sorted(
+    files: dict[str, list[str]] = {}
+    for name in sorted(places - ignore):
+        files[name] = sorted(
             path.relative_to(folder).as_posix()
             for path in (folder / name).rglob("*")
             if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file()
         )
-        if not files:
-            raise DataNotFoundError(
-                f"the class folder {folder / name} holds no images (looked for {', '.join(sorted(IMAGE_SUFFIXES))})"
-            )
-        names += files
-        labels += [label] * len(files)
+        if not files[name] and (folder / name).is_dir():  # else it is a class of another part only
+            raise without_images(folder / name)
+    return by_class(request, folder, files)
+
+
+def by_class(request: Request, folder: Path, files: dict[str, list[str]]) -> Raw:
+    """The images of each class, by their names below ``folder``."""
+    names = [name for images in files.values() for name in images]
     if not names:
-        raise DataNotFoundError(
-            f"{folder} holds no class folders: expected {folder / '<class>' / '<image>.jpg'} and so on"
-        )
-    return Raw(Files(folder, names, request.how), torch.tensor(labels, dtype=torch.long), tuple(classes))
+        raise DataNotFoundError(f"{folder} holds no images in class folders: expected {folder / '<class>' / '<image>'}")
+    labels = [label for label, images in enumerate(files.values()) for _ in images]
+    return Raw(Files(folder, names, request.how), torch.tensor(labels, dtype=torch.long), tuple(files))
+
+
+def without_images(folder: Path) -> DataNotFoundError:
+    """What is said of a class that has none."""
+    return DataNotFoundError(
+        f"the class folder {folder} holds no images (looked for {', '.join(sorted(IMAGE_SUFFIXES))})"
+    )

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from equicolor._tools.images import CorruptImageError, Decoding, fitted
 from equicolor._tools.optional import require
+from equicolor._tools.pixels import opened
 from equicolor.data._description import Description, Hub, Raw, Request, Split
 from equicolor.data._errors import DataNotFoundError
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Drawn, Files
+from equicolor.data.sets._arrays import holding
 from equicolor.data.sets._class_folders import class_folders
+from equicolor.data.sets._matlab import read_matlab
 
 #: Class folders whose annotations go by another name.
 _ANNOTATIONS = {
@@ -30,14 +33,7 @@ _NO_CLASS = frozenset({"BACKGROUND_Google"})
 
 def read(request: Request) -> Raw:
     """All images of the 101 classes."""
-    folder = next(
-        (
-            place
-            for place in (request.folder, request.folder / "caltech-101")
-            if (place / "101_ObjectCategories").is_dir()
-        ),
-        request.folder,
-    )
+    folder = holding("101_ObjectCategories", request.folder / "caltech-101", request.folder)
     raw = class_folders(request, folder / "101_ObjectCategories", ignore=_NO_CLASS)
     if not request.masks:
         return raw
@@ -58,13 +54,12 @@ def draw_mask(image: Path, how: Decoding) -> NDArray[np.uint8]:
     """The mask of the object on an image, ``(size, size, 1)`` of 0 and 1."""
     pil = require("PIL.Image", "drawing masks")
     drawing = require("PIL.ImageDraw", "drawing masks")
-    loadmat = require("scipy.io", "reading MATLAB files").loadmat
     path = annotation(image)
     try:
-        content = loadmat(path)
+        content = read_matlab(path)
         contour, box = np.asarray(content["obj_contour"], dtype=float), np.asarray(content["box_coord"], dtype=float)
-        with pil.open(image) as opened:
-            canvas = pil.new("L", opened.size)
+        with opened(image) as picture:
+            canvas = pil.new("L", picture.size)
         top, _, left, _ = box.reshape(4)
         outline = [(x + left - 1, y + top - 1) for x, y in contour.reshape(2, -1).T]
         drawing.Draw(canvas).polygon(outline, fill=1, outline=1)

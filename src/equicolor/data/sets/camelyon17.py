@@ -10,10 +10,12 @@ validation within the same hospitals and leaves 302,436.
 import numpy as np
 import torch
 
+from equicolor.data._column import Column
 from equicolor.data._description import Description, Hub, Raw, Request, Split
+from equicolor.data._errors import reading
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Files
-from equicolor.data.sets._arrays import existing, labels
+from equicolor.data.sets._arrays import existing, holding, labels
 
 CLASSES = ("normal", "tumor")
 _COLUMNS = ("patient", "node", "x_coord", "y_coord", "tumor", "center", "split")
@@ -22,11 +24,8 @@ _COLUMNS = ("patient", "node", "x_coord", "y_coord", "tumor", "center", "split")
 def read(request: Request) -> Raw:
     """All patches, with the columns ``center`` (0 … 4) and ``split`` (0, or 1 where held back for validation)."""
     releases = sorted(request.folder.glob("camelyon17_v*"), reverse=True)
-    folder = next(
-        (place for place in (request.folder, *releases) if (place / "metadata.csv").is_file()), request.folder
-    )
-    table = existing(folder, "metadata.csv")
-    with table.open() as lines:
+    table = existing(holding("metadata.csv", *releases, request.folder), "metadata.csv")
+    with reading(table), table.open() as lines:
         header = lines.readline().strip().split(",")
         if missing := [name for name in _COLUMNS if name not in header]:
             raise ValueError(
@@ -41,6 +40,8 @@ def read(request: Request) -> Raw:
         labels(tumor, len(CLASSES), table),
         CLASSES,
         columns={"center": torch.from_numpy(center), "split": torch.from_numpy(split)},
+        domains=Column.of([f"hospital {number + 1}" for number in center.tolist()]),
+        clusters=Column.of([f"patient {number}" for number in numbers[:, 0].tolist()]),
     )
 
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from equicolor.data._description import Description, Hub, Raw, Request, Split
 from equicolor.data._download import Remote
-from equicolor.data._errors import DataNotFoundError
+from equicolor.data._errors import DataNotFoundError, reading
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Held
-from equicolor.data.sets._arrays import labels, records, tensor
+from equicolor.data.sets._arrays import existing, labels, records, tensor
 
 CIFAR10_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 _SHAPE = (3, 32, 32)
@@ -38,9 +38,9 @@ def read_cifar100(request: Request) -> Raw:
     if folder := _folder(request.folder, "cifar-100-binary", "test.bin"):
         return _binary([folder / f"{request.part}.bin"], 2, _names(folder / "fine_label_names.txt"))
     folder = _folder(request.folder, "cifar-100-python", "test") or request.folder
-    names = tuple(
-        name.decode() if isinstance(name, bytes) else name for name in _get(_load(folder / "meta"), "fine_label_names")
-    )
+    with reading(folder / "meta"):
+        found = _get(_load(folder / "meta"), "fine_label_names")
+        names = tuple(name.decode() if isinstance(name, bytes) else str(name) for name in found)
     return _pickled([folder / request.part], "fine_labels", names)
 
 
@@ -51,7 +51,8 @@ def _folder(folder: Path, name: str, file: str) -> Path | None:
 def _names(path: Path) -> tuple[str, ...]:
     if not path.is_file():
         return tuple(map(str, range(100)))
-    return tuple(path.read_text().split())
+    with reading(path):
+        return tuple(path.read_text(encoding="utf-8").split())
 
 
 def _binary(paths: list[Path], label_bytes: int, classes: tuple[str, ...]) -> Raw:
@@ -62,10 +63,16 @@ def _binary(paths: list[Path], label_bytes: int, classes: tuple[str, ...]) -> Ra
 
 
 def _pickled(paths: list[Path], column: str, classes: tuple[str, ...]) -> Raw:
-    parts = [_load(path) for path in paths]
-    images = np.concatenate([np.asarray(_get(part, "data"), dtype=np.uint8).reshape(-1, *_SHAPE) for part in parts])
-    found: NDArray[Any] = np.concatenate([np.asarray(_get(part, column)) for part in parts])
-    return Raw(Held(tensor(images)), labels(found, len(classes), paths[0]), classes)
+    images, found = list[NDArray[np.uint8]](), list[NDArray[Any]]()
+    for path in paths:
+        with reading(path):
+            content = _load(path)
+            images.append(np.asarray(_get(content, "data"), dtype=np.uint8).reshape(-1, *_SHAPE))
+            found.append(np.asarray(_get(content, column), dtype=np.int64).reshape(-1))
+            if len(images[-1]) != len(found[-1]):
+                raise ValueError(f"{len(images[-1]):,} images have {len(found[-1]):,} labels")
+    classified = labels(np.concatenate(found), len(classes), paths[0])
+    return Raw(Held(tensor(np.concatenate(images))), classified, classes)
 
 
 def _get(mapping: dict[Any, Any], name: str) -> Any:
@@ -73,9 +80,7 @@ def _get(mapping: dict[Any, Any], name: str) -> Any:
 
 
 def _bytes(path: Path) -> bytes:
-    if not path.is_file():
-        raise DataNotFoundError(f"no {path.name} in {path.parent}")
-    return path.read_bytes()
+    return existing(path.parent, path.name).read_bytes()
 
 
 class _ArraysOnly(pickle.Unpickler):
@@ -101,7 +106,9 @@ _NEW_NUMPY = int(np.__version__.partition(".")[0]) >= 2
 def _load(path: Path) -> dict[Any, Any]:
     try:
         content = _ArraysOnly(io.BytesIO(_bytes(path)), encoding="bytes").load()
-    except (pickle.UnpicklingError, EOFError, ValueError) as error:
+    except DataNotFoundError:
+        raise
+    except Exception as error:  # a damaged pickle can fail in any way
         raise ValueError(f"{path} is no file of the CIFAR Python release: {error}") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path} is no file of the CIFAR Python release: it holds a {type(content).__name__}")

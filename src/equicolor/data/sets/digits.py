@@ -81,7 +81,7 @@ _DIGITS = register_data_set(
         {"train": Split("train", 1_500), "test": Split("test", 297)},
         image_size=28,
         folder="digits",
-        grey=True,
+        gray=True,
     )
 )
 

@@ -3,10 +3,10 @@
 import torch
 
 from equicolor.data._description import Description, Hub, Raw, Request, Split
-from equicolor.data._errors import DataNotFoundError
+from equicolor.data._errors import DataNotFoundError, reading
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Files
-from equicolor.data.sets._arrays import existing
+from equicolor.data.sets._arrays import existing, holding
 from equicolor.data.sets._class_folders import class_folders
 
 
@@ -23,9 +23,10 @@ def read(request: Request) -> Raw:
 
 def read_tiny(request: Request) -> Raw:
     """The part ``"train"`` or ``"val"`` of Tiny-ImageNet; classes are WordNet ids in the order of wnids.txt."""
-    folder = request.folder / "tiny-imagenet-200"
-    folder = folder if folder.is_dir() else request.folder
-    classes = sorted(existing(folder, "wnids.txt").read_text().split())
+    folder = holding("wnids.txt", request.folder / "tiny-imagenet-200", request.folder)
+    listed = existing(folder, "wnids.txt")
+    with reading(listed):
+        classes = sorted(listed.read_text(encoding="utf-8").split())
     number = {name: label for label, name in enumerate(classes)}
     if request.part == "train":
         names = [
@@ -36,9 +37,10 @@ def read_tiny(request: Request) -> Raw:
         labels = [number[name.split("/")[1]] for name in names]
     else:
         table = existing(folder / "val", "val_annotations.txt")
-        lines = [line.split("\t") for line in table.read_text().splitlines() if line]
-        names = [f"val/images/{line[0]}" for line in lines]
-        labels = [number[line[1]] for line in lines]
+        with reading(table):
+            lines = [line.split("\t") for line in table.read_text(encoding="utf-8").splitlines() if line]
+            names = [f"val/images/{line[0]}" for line in lines]
+            labels = [number[line[1]] for line in lines]
     return Raw(Files(folder, names, request.how), torch.tensor(labels, dtype=torch.long), tuple(classes))
 
 

@@ -9,6 +9,7 @@ folders it is computed here. Cells of one slide look alike, so splits never cut 
 their names, is held out for testing. Classes are unbalanced, and otherwise in each domain: look at the balanced error.
 """
 
+import re
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
@@ -19,11 +20,13 @@ import torch
 
 from equicolor._tools.images import IMAGE_SUFFIXES
 from equicolor._tools.optional import require
+from equicolor._tools.pixels import opened, rgb
 from equicolor.color import rgb_to_hsv
+from equicolor.data._column import Column
 from equicolor.data._description import Description, Raw, Request, Split
-from equicolor.data._errors import DataNotFoundError
+from equicolor.data._errors import DataNotFoundError, reading
 from equicolor.data._registry import register_data_set
-from equicolor.data._sources import Files, Source, Table
+from equicolor.data._sources import Files, Parquet, Source
 from equicolor.data.sets._arrays import labels
 
 CLASSES = ("uninfected", "parasitized")
@@ -59,8 +62,10 @@ def slide_of(name: str) -> str:
 
     >>> slide_of("Parasitized/C100P61ThinF_IMG_20150918_144104_cell_162.png")
     'C100P61'
+    >>> slide_of("C47P8thinOriginalOlympusCX21_1_cell_1.png")  # the smear is written in four ways
+    'C47P8'
     """
-    return Path(name).name.partition("_")[0].removesuffix("ThinF")
+    return re.split("thin", Path(name).name.partition("_")[0], flags=re.IGNORECASE)[0]
 
 
 def domain_of(hue: float) -> str:
@@ -85,31 +90,29 @@ def _is_release(folder: Path) -> bool:
 
 def _table(path: Path, request: Request) -> Raw:
     parquet = require("pyarrow.parquet", "reading Parquet files")
-    datasets = require("datasets", "reading Parquet files")
     wanted = ("image", "label", "slide", "stain_domain")
-    if missing := [name for name in wanted if name not in parquet.read_schema(path).names]:
-        raise ValueError(f"{path} lacks the columns {', '.join(missing)}: expected {', '.join(wanted)}")
-    about = parquet.read_table(path, columns=list(wanted[1:])).to_pydict()
-    cells = datasets.Dataset(datasets.table.InMemoryTable(parquet.read_table(path, columns=["image"])))
-    cells = cells.cast_column("image", datasets.Image(decode=False))
-    source = Table(cells, "image", request.how, str(path))
-    return _raw(source, np.array(about["label"]), about["slide"], about["stain_domain"], path)
+    with reading(path):
+        if missing := [name for name in wanted if name not in parquet.read_schema(path).names]:
+            raise ValueError(f"{path} lacks the columns {', '.join(missing)}: expected {', '.join(wanted)}")
+        about = parquet.read_table(path, columns=list(wanted[1:])).to_pydict()
+        source = Parquet(path, "image", len(about["label"]), request.how)
+        return _raw(source, np.array(about["label"]), about["slide"], about["stain_domain"], path)
 
 
 def _raw(source: Source, found: np.ndarray, slides: Sequence[str], domains: Sequence[str], path: Path) -> Raw:
     if unknown := sorted(set(domains) - set(DOMAINS)):
         raise ValueError(f"{path} has the stain domain {unknown[0]!r}: expected one of {', '.join(DOMAINS)}")
+    stains = Column.of(domains, DOMAINS)
     columns = {
-        "domain": torch.tensor([DOMAINS.index(domain) for domain in domains]),
+        "domain": stains.codes,
         "held_out": torch.tensor([int(is_held_out(slide)) for slide in slides]),
     }
-    return Raw(source, labels(found, len(CLASSES), path), CLASSES, columns)
+    return Raw(source, labels(found, len(CLASSES), path), CLASSES, columns, domains=stains, clusters=Column.of(slides))
 
 
 @lru_cache
 def _domains(folder: Path, healthy: tuple[str, ...]) -> dict[str, str]:
     """The domain of each slide by its uninfected cells. They are some ten thousand: read once in a process."""
-    pil = require("PIL.Image", "reading image files")
     by_slide: dict[str, list[str]] = {}
     for name in healthy:
         by_slide.setdefault(slide_of(name), []).append(name)
@@ -117,8 +120,8 @@ def _domains(folder: Path, healthy: tuple[str, ...]) -> dict[str, str]:
     for slide, names in by_slide.items():
         parts = []
         for name in names:
-            with pil.open(folder / name) as image:
-                parts.append(np.asarray(image.convert("RGB")).reshape(-1, 3))
+            with opened(folder / name) as image:
+                parts.append(np.asarray(rgb(image)).reshape(-1, 3))
         pixels = np.concatenate(parts)
         median = np.median(pixels[pixels.max(1) > _BLACK], axis=0) / 255
         domains[slide] = domain_of(float(rgb_to_hsv(torch.from_numpy(median).view(3, 1, 1))[0]))

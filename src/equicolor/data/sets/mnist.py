@@ -65,7 +65,7 @@ _MNIST = register_data_set(
         layout="the four IDX files train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
         "t10k-labels-idx1-ubyte, plain or with .gz",
         classes=CLASSES,
-        grey=True,
+        gray=True,
         hub=Hub("ylecun/mnist"),
         remotes=(
             Remote(_URL + "train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873"),

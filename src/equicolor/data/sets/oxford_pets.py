@@ -3,16 +3,24 @@
 import numpy as np
 
 from equicolor.data._description import Description, Hub, Raw, Request, Split
+from equicolor.data._errors import reading
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Files
 from equicolor.data.sets._arrays import existing, labels
+
+#: Of the classes; there are 37.
+_MOST = 1000
 
 
 def read(request: Request) -> Raw:
     """The part ``"trainval"`` or ``"test"``. A line is a name, its class from 1 on, its species and its breed."""
     table = existing(request.folder / "annotations", f"{request.part}.txt")
-    lines = [line.split() for line in table.read_text().splitlines() if line.strip() and not line.startswith("#")]
-    numbers = np.array([int(line[1]) - 1 for line in lines])
+    with reading(table):
+        text = table.read_text(encoding="utf-8")
+        lines = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        numbers = np.array([int(line[1]) - 1 for line in lines])
+        if len(lines) and not 0 <= numbers.min() <= numbers.max() < _MOST:
+            raise ValueError(f"classes are from {numbers.min() + 1} to {numbers.max() + 1}")
     # A breed's name is that of its images without their number: yorkshire_terrier_17.
     breeds = {int(line[1]) - 1: line[0].rpartition("_")[0] for line in lines}
     classes = tuple(breeds.get(label, f"class {label + 1}") for label in range(max(breeds, default=-1) + 1))

@@ -11,8 +11,10 @@ from torch import Tensor
 
 from equicolor._tools.optional import require
 from equicolor.data._description import Description, Raw, Request, Split
+from equicolor.data._errors import reading
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Hdf5
+from equicolor.data.sets._arrays import labels
 from equicolor.data.shapes import FACTORS, SHAPES, SIZE, Rendered, RenderedMasks, to_factors
 
 _HUES = ("floor_hue", "wall_hue", "object_hue")
@@ -30,7 +32,7 @@ def read(request: Request) -> Raw:
     return Raw(source, factors["shape"], SHAPES, {name: factors[name] for name in _HUES}, masks)
 
 
-def read_colours(request: Request) -> Raw:
+def read_colors(request: Request) -> Raw:
     """The same, where the label is the colour of the object: of the hues 0 and 5, red and cyan."""
     raw = read(request)
     return replace(raw, labels=raw.columns["object_hue"] // 5, classes=("red", "cyan"))
@@ -38,10 +40,13 @@ def read_colours(request: Request) -> Raw:
 
 def _original_factors(path: Path) -> dict[str, Tensor]:
     """Hues and shape of each row; the file stores hues as tenths of the circle, 0.0 … 0.9, and shapes as 0.0 … 3.0."""
-    with require("h5py", "reading HDF5 files").File(path, "r") as file:
-        labels = torch.from_numpy(file["labels"][()])
-    columns = dict(zip(FACTORS, labels.T, strict=True))
-    return {name: (columns[name] * 10).round().long() for name in _HUES} | {"shape": columns["shape"].long()}
+    h5py = require("h5py", "reading HDF5 files")
+    with reading(path), h5py.File(path, "r") as file:
+        columns = dict(zip(FACTORS, torch.from_numpy(file["labels"][()]).double().T, strict=True))
+        factors = {name: (columns[name] * 10).round().long() for name in _HUES} | {"shape": columns["shape"].long()}
+    return {
+        name: labels(values.numpy(), 10 if name in _HUES else len(SHAPES), path) for name, values in factors.items()
+    }
 
 
 _SHAPES = register_data_set(
@@ -60,6 +65,8 @@ _SHAPES = register_data_set(
         original="3dshapes.h5",
     )
 )
+
+_SMALL = replace(_SHAPES, image_size=32, segmentation_size=32)  # the paper downsamples by 2
 
 # Colours as the paper numbers them: A has 0-4 throughout, B 5-9, C 0-4 for floor and wall and 5-9 for the object.
 _FIRST, _SECOND = tuple(range(5)), tuple(range(5, 10))
@@ -82,7 +89,7 @@ def _varied_shapes(
 
 register_data_set(
     replace(
-        _SHAPES,
+        _SMALL,
         name="hue_shift_shapes3d",
         title="the paper's Hue-shift 3D Shapes: training and A with colours 0-4, B with 5-9, C with 5-9 on the object",
         splits={
@@ -91,46 +98,38 @@ register_data_set(
             "test_b": Split("all", 12_000, only=_BLOCK_B, share=(4, 5, 5)),
             "test_c": Split("all", 12_000, only=_BLOCK_C, share=(4, 5, 5)),
         },
-        image_size=32,  # the paper downsamples by 2
-        segmentation_size=32,
     )
 )
 
 register_data_set(
     replace(
-        _SHAPES,
+        _SMALL,
         name="saturation_shift_shapes3d",
         title="embedded shapes: training and A of middle saturation, B below, C above",
         splits=_varied_shapes("saturation", (0.1, 0.4), (0.4, 0.7), (0.7, 1.0)),
-        image_size=32,
-        segmentation_size=32,
         original="",
     )
 )
 
 register_data_set(
     replace(
-        _SHAPES,
+        _SMALL,
         name="luminance_shift_shapes3d",
         title="embedded shapes: training and A in middle light, B darker, C brighter",
         splits=_varied_shapes("luminance", (-1.5, -0.5), (-0.5, 0.5), (0.5, 1.5)),
-        image_size=32,
-        segmentation_size=32,
         original="",
     )
 )
 
 register_data_set(
     replace(
-        _SHAPES,
-        name="colour_of_shapes3d",
+        _SMALL,
+        name="color_of_shapes3d",
         title="embedded shapes, red or cyan: the class is the colour of the object, on floors and walls of all colours",
-        reader=read_colours,
+        reader=read_colors,
         splits={
             "train": Split("all", 76_800, only={"object_hue": (0, 5)}, share=(0, 4, 5)),
             "test": Split("all", 19_200, only={"object_hue": (0, 5)}, share=(4, 5, 5)),
         },
-        image_size=32,
-        segmentation_size=32,
     )
 )

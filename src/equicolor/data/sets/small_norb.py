@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equicolor.data._description import Description, Hub, Raw, Request, Split
-from equicolor.data._errors import DataNotFoundError
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Held
-from equicolor.data.sets._arrays import labels, read_bytes, tensor
+from equicolor.data.sets._arrays import existing, labels, read_bytes, tensor
 
 CLASSES = ("animal", "human", "airplane", "truck", "car")
 _STEM = {
@@ -30,7 +29,8 @@ _TYPES = {0x1E3D4C54: "<i4", 0x1E3D4C55: "u1"}
 def read(request: Request) -> Raw:
     """The part ``"train"`` or ``"test"``, with the column ``lighting`` of values 0 … 5."""
     image_file, category_file, info_file = (
-        _file(request.folder, f"{_STEM[request.part]}-{kind}.mat") for kind in ("dat", "cat", "info")
+        existing(request.folder, *(f"{_STEM[request.part]}-{kind}.mat{end}" for end in ("", ".gz")))
+        for kind in ("dat", "cat", "info")
     )
     images, category, info = map(read_matrix, (image_file, category_file, info_file))
     if images.ndim != 4 or info.ndim != 2 or info.shape[1] != 4 or not len(images) == len(category) == len(info):
@@ -44,13 +44,6 @@ def read(request: Request) -> Raw:
         CLASSES,
         columns={"lighting": labels(info[:, 3], 6, info_file)},
     )
-
-
-def _file(folder: Path, name: str) -> Path:
-    for place in (folder / name, folder / f"{name}.gz"):
-        if place.is_file():
-            return place
-    raise DataNotFoundError(f"no {name} or {name}.gz in {folder}")
 
 
 def read_matrix(path: Path) -> NDArray[Any]:
@@ -87,7 +80,7 @@ register_data_set(
         layout="the six files smallnorb-5x46789x9x18x6x2x96x96-training-{dat,cat,info}.mat and "
         "smallnorb-5x01235x9x18x6x2x96x96-testing-{dat,cat,info}.mat, plain or with .gz",
         classes=CLASSES,
-        grey=True,
+        gray=True,
         hub=Hub(
             "Ramos-Ramos/smallnorb",
             "image_lt",

@@ -1,20 +1,18 @@
 """STL-10: the binary release. Images are 3×96×96 bytes, each channel column by column; labels are bytes from 1 on."""
 
-from pathlib import Path
-
 from equicolor.data._description import Description, Hub, Raw, Request, Split
 from equicolor.data._registry import register_data_set
 from equicolor.data._sources import Held
-from equicolor.data.sets._arrays import existing, labels, records, tensor
+from equicolor.data.sets._arrays import existing, holding, labels, records, tensor
 
 CLASSES = ("airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck")
 
 
 def read(request: Request) -> Raw:
     """The part ``"train"`` or ``"test"``."""
-    folder: Path = request.folder / "stl10_binary"
-    folder = folder if folder.is_dir() else request.folder
-    image_file, label_file = (existing(folder, f"{request.part}_{letter}.bin") for letter in "Xy")
+    names = [f"{request.part}_{letter}.bin" for letter in "Xy"]
+    folder = holding(names[0], request.folder / "stl10_binary", request.folder)
+    image_file, label_file = (existing(folder, name) for name in names)
     images = records(image_file, image_file.read_bytes(), (3, 96, 96)).transpose(0, 1, 3, 2)
     found = records(label_file, label_file.read_bytes(), ()).astype("int64") - 1
     if len(images) != len(found):

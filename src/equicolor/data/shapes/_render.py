@@ -37,17 +37,18 @@ _PIXELS_AT_ONCE = 2**16
 
 
 class Shapes:
-    """A renderer of the 480,000 images, at any size.
+    """A renderer of the 480,000 images of 3D Shapes, at any size.
 
     Args:
         image_size: the side of an image in pixels; 64 in the original.
         saturation: the HSL saturation of floor, wall and object, from 0 to 1, which is the look of the original.
         lighting: how much light there is; 1 is the look of the original, 1/2 dims and 2 brightens. From 0.001 to 1000.
-        cache: where the geometry is kept between processes: ``True`` for the user's cache directory, a directory,
-            or ``False`` for memory only.
+        cache: where the geometry is kept between processes: ``True`` for the user's cache directory, a directory, or
+            ``False`` for memory only.
 
-    >>> Shapes(image_size=8, cache=False).render([0, 1234, 479_999]).shape
-    torch.Size([3, 3, 8, 8])
+    Example:
+        >>> Shapes(image_size=8, cache=False).render([0, 1234, 479_999]).shape
+        torch.Size([3, 3, 8, 8])
     """
 
     def __init__(
@@ -75,12 +76,15 @@ class Shapes:
         return self.render([index])[0]
 
     def render(self, indices: Numbers, saturation: Amount | None = None, lighting: Amount | None = None) -> Tensor:
-        """Images as uint8 RGB, ``[B, 3, S, S]``.
+        """Renders images.
 
         Args:
             indices: which images: their indices ``[B]``, or their factors ``[B, 6]``.
             saturation: one for all images or a tensor of one for each; by default that of this renderer.
-            lighting: likewise.
+            lighting: one for all images or a tensor of one for each; by default that of this renderer.
+
+        Returns:
+            RGB images, uint8 ``[B, 3, S, S]``.
         """
         indices = as_indices(indices)
         count, size = len(indices), self.image_size
@@ -100,10 +104,17 @@ class Shapes:
         return images
 
     def coverage(self, indices: Numbers) -> Tensor:
-        """How much of each pixel is floor, wall, object and sky, ``[B, 4, S, S]``: they add up to 1.
+        """Computes how much of each pixel is floor, wall, object and sky.
 
-        >>> Shapes(image_size=8, cache=False).coverage([0]).sum(1).unique()
-        tensor([1.])
+        Args:
+            indices: which images: their indices ``[B]``, or their factors ``[B, 6]``.
+
+        Returns:
+            The shares, ``[B, 4, S, S]``; they add up to 1.
+
+        Example:
+            >>> Shapes(image_size=8, cache=False).coverage([0]).sum(1).unique()
+            tensor([1.])
         """
         rays = _geometry(self.image_size, self._directory)[0][as_indices(indices) % GEOMETRIES]
         sky = RAYS - rays.sum(1, keepdim=True, dtype=torch.long)
