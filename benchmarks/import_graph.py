@@ -27,7 +27,7 @@ COLOURS = {
     "the library": "#4c72b0",
     "helpers": "#8c8c8c",
 }
-FLOORS = {"the library": "files", "work with images": "data", "what people start": "experiments"}
+FLOORS = {"the library": "files", "work with images": "metrics", "what people start": "comparison"}
 
 
 def layers() -> list[list[str]]:
