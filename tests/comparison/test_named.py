@@ -17,7 +17,7 @@ def test_the_rows_that_nobody_asked_for_by_name_can_all_be_made():
     rows = named_rows(SMALL)
     assert [each.label for each in rows] == list(ROWS)
     assert rows[0].label == "plain"
-    assert len({(r.recipe.group, r.recipe.canonicalize, r.recipe.augment) for r in rows}) == len(rows)
+    assert len({str(each.recipe) for each in rows}) == len(rows)
 
 
 def test_plain_is_plain_whatever_the_recipe_was_made_for():
@@ -34,6 +34,16 @@ def test_what_a_row_does_to_colours_joins_the_augmentation_of_all():
 def test_parts_are_joined():
     recipe = row("canonical:temp-tint+hue4+light-jitter+lr=0.5").recipe
     assert (recipe.canonicalize, recipe.group, recipe.augment, recipe.lr) == ("temp-tint", "hue4", "light-jitter", 0.5)
+
+
+def test_an_anchored_row_keeps_what_else_was_said_of_the_canonicaliser():
+    recipe = row("anchored:temp-tint+hue4", canonicalize_options={"size": 16}).recipe
+    assert (recipe.canonicalize, recipe.group) == ("temp-tint", "hue4")
+    assert recipe.canonicalize_options == {"size": 16, "anchored": True}
+    assert row("canonical:temp-tint", canonicalize_options={"size": 16}).recipe.canonicalize_options == {"size": 16}
+    assert described(recipe) == "measures a shift of temperature and tint, undoes it, then looks; equivariant to hue"
+    with pytest.raises(ValueError, match=r"cannot be trained.*no measure that moves along exactly"):
+        row("anchored:hema-eosin")
 
 
 def test_groups_that_do_not_commute_are_one_group():
@@ -80,6 +90,7 @@ def test_what_networks_cannot_see_is_known_by_how_they_are_made():
         "temp3-tint3": "temperature and tint",
         "canonical:temp-tint": "temperature and tint",
         "canonical:temp-tint+light-jitter": "temperature and tint",
+        "anchored:temp-tint": "temperature and tint",
     }
 
 

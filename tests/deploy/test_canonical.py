@@ -7,7 +7,7 @@ from torch import nn
 import equicolor as ec
 from zoo import settle
 
-CASES = [("hue4", "discrete"), ("hue4", "continuous"), ("temp3-tint3", "continuous")]
+CASES = [("hue4", "discrete"), ("hue4", "continuous"), ("temp3-tint3", "continuous"), ("temp3-tint3", "anchored")]
 EXPORTED = [
     ("hue4", "discrete", None),
     ("hue4", "continuous", None),
@@ -17,15 +17,18 @@ EXPORTED = [
     ("sat", "continuous", None),
     ("lum", "continuous", None),
     ("hema-eosin", "continuous", None),
+    ("temp-tint-exp", "anchored", None),
+    ("hue4-sat", "anchored", None),
     ("hue4", "discrete", "temp3"),
     ("temp-tint", "continuous", "hue3"),
 ]
 
 
 def network(group, mode, behind="hue3"):
-    whole = settle(ec.create_model("z2cnn", behind, 4, canonicalize={"group": group, "mode": mode}))
+    how = {"anchored": True} if mode == "anchored" else {"mode": mode}
+    whole = settle(ec.create_model("z2cnn", behind, 4, canonicalize={"group": group, **how}))
     if whole.canonicalizer.shifts is not None:
-        nn.init.normal_(whole.canonicalizer.shifts[-1].weight, std=0.3)
+        nn.init.normal_(list(whole.canonicalizer.shifts.parameters())[-2 if mode != "anchored" else 0], std=0.3)
     return whole
 
 

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 import torch
 
 import equicolor as ec
@@ -22,4 +23,6 @@ def test_the_code_of_the_page_runs(tmp_path, monkeypatch, capsys):
     assert isinstance(names["network"], ec.models.ResNet)
     said = [line.split() for line in capsys.readouterr().out.splitlines()]
     rows = re.findall(r"\| `budget=1\.5.*?` \| `(.*?)` \| (.*?) \| (.*?) \|", PAGE.read_text(encoding="utf-8"))
-    assert rows == [(place, f"{float(one):.2f}", f"{float(two):.2f}") for place, one, two in said]
+    assert [row[:2] for row in rows] == [(place, f"{float(parameters):.2f}") for place, parameters, _ in said]
+    # How a layer is computed depends on the CPU, as the page says, and with it the multiplications.
+    assert [float(row[2]) for row in rows] == pytest.approx([float(times) for _, _, times in said], rel=0.015)

@@ -121,6 +121,71 @@ def test_untrained_windows_are_left_alone():
     assert torch.equal(Canonicalizer("temp-tint").eval()(images).images, images)
 
 
+ANCHORED = ["temp-tint", "temp-tint-exp", "exp", "gain(direction=1:2:0)", "sat", "lum", "sat-lum", "hue4-sat"]
+
+
+def far(group, count, dtype):
+    """Amounts for each image, farther than networks look; of circles the elements' own."""
+    amounts = 6 * torch.rand(count, len(group.factors), dtype=dtype) - 3
+    for place, factor in enumerate(group.factors):
+        if factor.closes:
+            amounts[:, place] = torch.randint(factor.order, (count,)).to(dtype) * factor.amount(1)
+    return amounts
+
+
+@pytest.mark.parametrize("name", ANCHORED)
+def test_anchored_canonical_images_are_the_same_for_every_amount(name, dtype):
+    made = settled(name, dtype=dtype, anchored=True)
+    images = torch.rand(6, 3, 40, 36, dtype=dtype)
+    images[:, :, :8], images[:, :, -4:] = 0, 1  # which no move changes
+    amounts = far(made.group, 6, dtype)
+    still, moved = made(images), made(made.group.move_by(images, amounts))
+    close = {torch.float32: 5e-4, torch.float64: 1e-10}[dtype]
+    torch.testing.assert_close(moved.images, still.images, atol=close, rtol=0)
+    windows = [place for place, factor in enumerate(made.group.factors) if not factor.closes]
+    torch.testing.assert_close((moved.move - still.move)[:, windows], amounts[:, windows], atol=close, rtol=0)
+    assert (still.images - images).abs().max() > 0.1  # the claim is not empty
+
+
+def test_anchored_and_untrained_it_is_a_white_balance():
+    made = Canonicalizer("temp-tint-exp", anchored=True).eval()
+    images = torch.rand(4, 3, 31, 31) * torch.tensor([0.9, 0.5, 0.3]).view(3, 1, 1)
+    torch.testing.assert_close(made(images).images.flatten(-2).median(-1).values, torch.full((4, 3), 0.5))
+
+
+def test_anchored_it_learns_which_colours_are_usual_whatever_the_move():
+    made, images = settled("temp-tint", anchored=True), torch.rand(4, 3, 32, 32)
+    losses = [made.loss(made.group.move_by(images, a), a) for a in (far(made.group, 4, torch.float32) for _ in "ab")]
+    torch.testing.assert_close(losses[0], losses[1], atol=1e-4, rtol=1e-4)
+    level = made._anchor(images)[1]
+    with torch.no_grad():
+        made.shifts.amounts.copy_(-level.mean(0) / torch.tensor(made.reach))
+    made.zero_grad()
+    made.loss(images, torch.zeros(4, 2)).backward()
+    assert made.shifts.amounts.grad.abs().max() < 1e-5  # nothing is closer to no move than the mean
+    assert made(images).move.mean(0).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_where_there_is_nothing_to_measure_nothing_is_moved(value):
+    images = torch.full((2, 3, 8, 8), value)
+    canonical, move = Canonicalizer("temp-tint-exp", anchored=True).eval()(images)
+    assert torch.equal(canonical, images)
+    assert not move.any()
+
+
+def test_anchors_that_hold_nothing_are_refused():
+    for group in ("temp(action=clamp)", "sat(action=clamp)", "hema-eosin"):
+        with pytest.raises(ValueError, match="no measure that moves along exactly"):
+            Canonicalizer(group, anchored=True)
+    with pytest.raises(ValueError, match="hue4 is exact as it is"):
+        Canonicalizer("hue4", anchored=True)
+    with pytest.raises(ValueError, match="looks once"):
+        Canonicalizer("temp", anchored=True, iterations=2)
+    with pytest.raises(ValueError, match="anchored is True or False, got 'yes'"):
+        Canonicalizer("temp", anchored="yes")
+
+
 def test_a_second_look_finds_what_the_first_left():
     once, twice = Canonicalizer("exp", iterations=1), Canonicalizer("exp", iterations=2)
 
@@ -144,7 +209,11 @@ def test_a_frozen_one_stays_in_eval_mode():
 
 
 def test_its_config_builds_it_anew():
-    for made in (Canonicalizer("temp-tint", reach=(1, 2), size=16), Canonicalizer("hue4", "continuous", width=8)):
+    for made in (
+        Canonicalizer("temp-tint", reach=(1, 2), size=16),
+        Canonicalizer("hue4", "continuous", width=8),
+        Canonicalizer("temp-tint", anchored=True),
+    ):
         again = Canonicalizer(**made.config)
         assert again.config == made.config
         again.load_state_dict(made.state_dict())

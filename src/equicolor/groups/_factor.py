@@ -103,6 +103,24 @@ class Factor(Group):
             ``(*, C, H, W)`` to ``(*, C, H, W)``.
         """
 
+    def level(self, images: Tensor) -> Tensor | None:
+        """Measures where images stand, by a number for each that moves along exactly.
+
+        That is, the level of images moved by a is their level plus a. None by default. A window that has such a measure
+        can be canonicalised exactly, see :class:`equicolor.nn.Canonicalizer`. In a product, moves of the other factors
+        must not change it.
+
+        Args:
+            images: float32 or float64 in [0, 1].
+
+        Returns:
+            A number for each image in the factor's unit, or None.
+
+        Shape:
+            ``(*, C, H, W)`` to ``(*)``.
+        """
+        return None
+
     def domain(self, noise: Tensor) -> Tensor:
         """Makes images on which the moves are a true action, for tests to try it on.
 

@@ -79,6 +79,23 @@ class Family:
             images = factor.moved(images, amount)
         return images
 
+    def level(self, factors: "Sequence[Factor]", images: Tensor) -> Tensor | None:
+        """Measures where images stand along each factor, see :meth:`Factor.level`.
+
+        Args:
+            factors: windows of this family.
+            images: float32 or float64 in [0, 1].
+
+        Returns:
+            A number for each image and factor; None where a factor has no such measure.
+
+        Shape:
+            ``(*, C, H, W)`` to ``(*, factors)``.
+        """
+        levels = [factor.level(images) for factor in factors]
+        known = [level for level in levels if level is not None]
+        return torch.stack(known, -1) if len(known) == len(levels) else None
+
     def domain(self, factors: "Sequence[Factor]", noise: Tensor) -> Tensor:
         """Makes images on which the moves are a true action, see :meth:`Factor.domain`.
 

@@ -109,6 +109,13 @@ class _Translations(ActionFactor):
         color.check_space(self.space)
         super().__post_init__()
 
+    def level(self, images: Tensor) -> Tensor | None:
+        if self.action != "exact":  # what is clipped leaves the median behind
+            return None
+        split = color.rgb_to_hsl if self.space == "hsl" else color.rgb_to_hsv
+        place = ("hue", "saturation", "luminance").index(self.quantity)
+        return color.median_logit(split(images)[..., place : place + 1, :, :]).squeeze(-1)
+
 
 @register_group
 @dataclass(frozen=True)

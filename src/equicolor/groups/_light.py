@@ -43,6 +43,14 @@ class _Light(Family):
             shifts = shifts + own * images.new_tensor(light.along(images.shape[-3]))
         return color.shift_light(images, shifts, _lights(factors)[0].action)
 
+    def level(self, factors: Sequence[Factor], images: Tensor) -> Tensor | None:
+        """What it takes of each direction to come closest to the median logits of the channels."""
+        lights = _lights(factors)
+        if lights[0].action != "exact":  # a gain that clips cannot be told from what is left
+            return None
+        directions = np.array([light.along(images.shape[-3]) for light in lights])
+        return color.median_logit(images) @ images.new_tensor(np.linalg.pinv(directions))
+
     def domain(self, factors: Sequence[Factor], noise: Tensor) -> Tensor:
         """Anything; for gains, dark enough that the largest of them does not clip."""
         lights = _lights(factors)
@@ -89,6 +97,10 @@ class Light(ActionFactor):
 
     def move(self, images: Tensor, amount: Shift) -> Tensor:
         return self.family.move([self], images, [amount])
+
+    def level(self, images: Tensor) -> Tensor | None:
+        level = self.family.level([self], images)
+        return None if level is None else level.squeeze(-1)
 
 
 @register_group

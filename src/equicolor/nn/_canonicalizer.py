@@ -10,6 +10,10 @@ numbers next to j*, which moves along with any angle as far as the numbers are s
 
 *Windows* (light, saturation, luminance, stain) are translations, of any amount. A small network regresses the amount;
 what it leaves is found by looking again, ``iterations`` times. That is equivariant as far as it is learnt.
+``anchored``, there is no network, but a measure m of the image that moves along exactly, m(φ(a, x)) = a + m(x), such as
+the median of its logits. h is m less its mean over the images of training, and as exact; that mean is all that is
+learnt, so that canonical images have usual colours. (A network that looks at φ(-m(x), x) would be as exact. It learns
+to tell each image's own colours by whatever else is in it, and brings no two images closer together.)
 
 The networks look at no more than ``size``×``size`` pixels. These are picked, not averaged: a colour move is not linear,
 so it commutes with picking and does not with averaging.
@@ -33,13 +37,10 @@ from equicolor._tools.leaf import leaf
 from equicolor._tools.tensors import full_precision
 from equicolor.groups import Factor, Group, registered_factors
 from equicolor.groups import group as as_group
-from equicolor.nn._conv import GroupConv2d
-from equicolor.nn._lift import Lift
-from equicolor.nn._linear import GroupLinear
+from equicolor.nn._canonical_networks import Usual, scores_of, shifts_of
 
 #: Whether a move is one of the elements of a group, or any amount.
 CanonicalMode: TypeAlias = Literal["discrete", "continuous"]
-_MEAN, _STD = 0.5, 0.25
 #: How sharply the numbers of a circle are asked to peak at the right element, in training.
 _SHARPNESS = 4.0
 #: Where nothing is said, windows are searched so many times as far as jitter goes.
@@ -66,7 +67,9 @@ class Canonicalizer(nn.Module):
     The result are the canonical images and the moves that were undone, in the units of the factors: hues in [0, 360),
     others within ±``reach``. It has to be trained first, by :func:`equicolor.train.train_canonicalizer`.
 
-    In ``discrete`` mode the result is exactly the same for every element of the group, also before any training. Of two
+    In ``discrete`` mode the result is exactly the same for every element of the group, and ``anchored`` for every
+    amount of a window, however far; both also before any training. Untrained and anchored by light it is a white
+    balance: the median of each channel becomes as grey as the moves can make it. Of two
     equal numbers the first counts, so the answer never depends on chance. Images without colour have equal numbers for
     all hues, up to rounding, and every element leaves them as they are: it does not matter which is chosen.
 
@@ -82,9 +85,14 @@ class Canonicalizer(nn.Module):
             amount. By default ``"discrete"`` where that is possible.
         size: the largest height and width that the networks look at; of larger images they see evenly picked rows and
             columns.
-        iterations: how often a window is looked at, each time after the move found before is undone.
-        reach: the farthest move that is undone, of all windows or each; by default 1.5 times what jitter takes.
+        iterations: how often a window is looked at, each time after the move found before is undone; by default
+            twice, and once where it is anchored, after which there is nothing left to find.
+        reach: the farthest move that is undone, of all windows or each; by default 1.5 times what jitter takes. Where
+            it is anchored, the usual level lies within it, and moves have no bound.
         width: channels of the first layer, for a conventional network; networks on groups have fewer.
+        anchored: find the move of windows by a measure that moves along exactly and costs next to nothing, see
+            :meth:`equicolor.groups.Factor.level`, instead of a network: there is one for the exact moves of light,
+            saturation and luminance.
 
     Shape:
         ``(B, C, H, W)`` to ``(B, C, H, W)`` and ``(B, factors)``.
@@ -101,9 +109,10 @@ class Canonicalizer(nn.Module):
         mode: CanonicalMode | None = None,
         *,
         size: int = 32,
-        iterations: int = 2,
+        iterations: int | None = None,
         reach: float | Sequence[float] | None = None,
         width: int = 16,
+        anchored: bool = False,
     ) -> None:
         super().__init__()
         self.group = _named(group)
@@ -111,20 +120,24 @@ class Canonicalizer(nn.Module):
         windows = [factor for factor in self.group.factors if not factor.closes]
         self.mode: CanonicalMode = mode or ("continuous" if windows else "discrete")
         _check(self.group, self.mode, circles, windows)
+        _check_anchor(self.group, windows, anchored, iterations)
+        iterations = (1 if anchored else 2) if iterations is None else iterations
         for name, value in (("size", size), ("iterations", iterations), ("width", width)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} must be a positive whole number, got {value!r}")
-        self.size, self.iterations, self.width = size, iterations, width
+        self.size, self.iterations, self.width, self.anchored = size, iterations, width, anchored
         self.reach = _reach(reach, windows)
         self.circles: Group | None = reduce(operator.mul, circles) if circles else None
-        self.scores = _scores(self.circles, width) if self.circles is not None else None
-        self.shifts = _regression(self.group.channels or 3, width, len(windows)) if windows else None
+        self.scores = scores_of(self.circles, width) if self.circles is not None else None
+        self.shifts: nn.Module | None = None
+        if windows:
+            self.shifts = Usual(len(windows)) if anchored else shifts_of(self.group.channels or 3, width, len(windows))
 
     @property
     def config(self) -> dict[str, Any]:
         """The arguments that make the same canonicaliser again, fit for JSON."""
         own = {"size": self.size, "iterations": self.iterations, "reach": list(self.reach) or None, "width": self.width}
-        return {"group": str(self.group), "mode": self.mode, **own}
+        return {"group": str(self.group), "mode": self.mode, **own, "anchored": self.anchored}
 
     def train(self, mode: bool = True) -> "Canonicalizer":
         learns = any(parameter.requires_grad for parameter in self.parameters())
@@ -134,10 +147,10 @@ class Canonicalizer(nn.Module):
     def forward(self, images: Tensor) -> Canonical:
         images = color.as_images(images, self.group.channels)
         with full_precision(images.device):
-            small = self._picked(images)
+            small, level = self._anchor(self._picked(images))
             turn, offset, chances = self._turn(small)
             found = self._around(turn + offset)
-            shift = self._shift(small, found)
+            shift = level + self._shift(small, found)
         move = self._joined(found, shift)
         canonical = self.group.move_by(images, -move)
         if chances is not None:  # nothing is added but a gradient
@@ -158,7 +171,7 @@ class Canonicalizer(nn.Module):
         Shape:
             ``(B, C, H, W)`` and ``(B, factors)`` to ``()``.
         """
-        small = self._picked(color.as_images(moved, self.group.channels))
+        small, level = self._anchor(self._picked(color.as_images(moved, self.group.channels)))
         turn, shift = (
             amounts[:, [place for place, factor in enumerate(self.group.factors) if factor.closes == closes]]
             for closes in (True, False)
@@ -172,7 +185,7 @@ class Canonicalizer(nn.Module):
             total = total + F.cross_entropy(numbers, wanted.to(numbers))
         if self.shifts is not None:
             answers = self.shifts(self.group.move_by(small, -self._joined(turn, torch.zeros_like(shift))))
-            total = total + F.mse_loss(answers, (shift / shift.new_tensor(self.reach)).to(answers))
+            total = total + F.mse_loss(answers, ((shift - level) / shift.new_tensor(self.reach)).to(answers))
         return total
 
     def draw(self, uniform: Tensor) -> Tensor:
@@ -247,6 +260,19 @@ class Canonicalizer(nn.Module):
             shift = (shift + self.shifts(seen).to(shift) * bounds).clamp(-bounds, bounds)
         return shift
 
+    def _anchor(self, small: Tensor) -> tuple[Tensor, Tensor]:
+        """What the networks look at, and how far the windows were moved back for it, ``(B, windows)``."""
+        work = color.working(small)
+        level = work.new_zeros(small.shape[0], len(self.reach))
+        if not self.anchored:
+            return small, level
+        windows = [factor for factor in self.group.factors if not factor.closes]
+        measured = windows[0].family.level(windows, work)
+        assert measured is not None
+        level = level + measured.detach()
+        turn = work.new_zeros(small.shape[0], len(self.group.factors) - len(windows))
+        return self.group.move_by(small, -self._joined(turn, level)), level
+
     def _joined(self, turn: Tensor, shift: Tensor) -> Tensor:
         """Both in the order of the factors, ``(B, factors)``."""
         turns, shifts = iter(turn.unbind(1)), iter(shift.unbind(1))
@@ -276,58 +302,8 @@ class Canonicalizer(nn.Module):
 
     def extra_repr(self) -> str:
         own = f", iterations={self.iterations}, reach={self.reach}" if self.reach else ""
+        own += ", anchored" if self.anchored else ""
         return f"{self.group}, mode={self.mode!r}, size={self.size}{own}"
-
-
-class _Regression(nn.Sequential):
-    """A sequence that is handed images in [0, 1]."""
-
-    def forward(self, images: Tensor) -> Tensor:
-        answers: Tensor = super().forward((images - _MEAN) / _STD)  # type: ignore[no-untyped-call]
-        return answers
-
-
-def _scores(group: Group, width: int) -> nn.Sequential:
-    """The group network with a number for each element, ``(G·B, 1)``."""
-    narrow, wide = (max(4, int(own / math.sqrt(group.order))) for own in (width, 2 * width))
-    return nn.Sequential(
-        Lift(group, _MEAN, _STD),
-        GroupConv2d(group, group.channels or 3, narrow, 3, padding=1, bias=False),
-        nn.BatchNorm2d(narrow),
-        nn.ReLU(),
-        GroupConv2d(group, narrow, narrow, 3, stride=2, padding=1, bias=False),
-        nn.BatchNorm2d(narrow),
-        nn.ReLU(),
-        GroupConv2d(group, narrow, wide, 3, stride=2, padding=1, bias=False),
-        nn.BatchNorm2d(wide),
-        nn.ReLU(),
-        nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(),
-        GroupLinear(group, wide, 1),
-    )
-
-
-def _regression(channels: int, width: int, count: int) -> nn.Sequential:
-    """The network with an amount for each window, in units of its reach, ``(B, count)``; 0 before any training."""
-    last = nn.Linear(2 * width, count)
-    nn.init.zeros_(last.weight)
-    nn.init.zeros_(last.bias)
-    return _Regression(
-        nn.Conv2d(channels, width, 3, padding=1, bias=False),
-        nn.BatchNorm2d(width),
-        nn.ReLU(),
-        nn.Conv2d(width, width, 3, stride=2, padding=1, bias=False),
-        nn.BatchNorm2d(width),
-        nn.ReLU(),
-        nn.Conv2d(width, 2 * width, 3, stride=2, padding=1, bias=False),
-        nn.BatchNorm2d(2 * width),
-        nn.ReLU(),
-        nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(),
-        nn.Linear(2 * width, 2 * width),
-        nn.ReLU(),
-        last,
-    )
 
 
 def _named(group: Group | str) -> Group:
@@ -356,6 +332,22 @@ def _check(group: Group, mode: str, circles: Sequence[Factor], windows: Sequence
     if mode == "continuous" and circles and (len(circles) > 1 or circles[0].order < 3):
         raise ValueError(
             f"an angle is found between the elements of one circle of 3 or more, such as 'hue4'; got {group}"
+        )
+
+
+def _check_anchor(group: Group, windows: Sequence[Factor], anchored: bool, iterations: int | None) -> None:
+    if not isinstance(anchored, bool):
+        raise ValueError(f"anchored is True or False, got {anchored!r}")
+    if not anchored:
+        return
+    if not windows:
+        raise ValueError(f"{group} is exact as it is; anchored=True is for windows, such as 'temp-tint'")
+    if iterations not in (None, 1):
+        raise ValueError(f"an anchored canonicaliser looks once: what it finds is exact; got iterations={iterations!r}")
+    if windows[0].family.level(windows, torch.full((1, group.channels or 3, 1, 1), 0.5)) is None:
+        raise ValueError(
+            f"{group} has no measure that moves along exactly, and cannot be anchored: take exact moves of light, "
+            "saturation or luminance, or give a factor of your own a method level(images)"
         )
 
 

@@ -23,8 +23,9 @@ def assert_action(
 
     In float32 and float64: moving by 0 changes nothing; moving by a and then by b is moving by a + b; moving back by -a
     undoes it; what closes is back after its period; a lift holds these same moves; amounts for each image are each
-    image by its own; and the moves do move something. On images of any colour, black, white and greys too: results are
-    finite and in [0, 1], and so are finite the gradients of images and amounts.
+    image by its own; the level of a window, where it has one, moves along; and the moves do move something.
+    On images of any colour, black, white and greys too: results are finite and in [0, 1], and so are finite the
+    gradients of images and amounts.
 
     Args:
         group: a factor, of your own or not, a product, or a name.
@@ -106,6 +107,14 @@ def _assert_exact(case: _Case, images: Tensor, a: Tensor, b: Tensor) -> None:
     for image, amounts, moved in zip(images, a, there, strict=True):
         alone = "images moved by amounts of their own should be each image moved by its own"
         case.check(alone, moved, move(image, amounts.tolist()))
+    for stage in group.stages:
+        windows = [factor for factor in stage if not factor.closes]
+        level = windows[0].family.level(windows, images) if windows and len(group.stages) == 1 else None
+        if level is not None:
+            own = a[:, [place for place, factor in enumerate(group.factors) if not factor.closes]]
+            moved_along = windows[0].family.level(windows, there)
+            assert moved_along is not None
+            case.check("the level of moved images should be moved by as much", moved_along, level + own)
     lifted = torch.unflatten(group.lift(images), 0, (group.order, -1))
     for element, own in zip(group, lifted, strict=True):
         doing = f"element {element} of the lift should be the move that does it ({group.describe(element)})"
