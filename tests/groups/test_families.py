@@ -31,7 +31,7 @@ def test_names_of_the_contract():
 def test_names_and_reprs_read_back(name):
     group = ec.group(name)
     assert str(group) == name
-    assert eval(repr(group), vars(ec)) == group
+    assert eval(repr(group), vars(ec.groups)) == group
 
 
 def test_a_stain_matrix_of_ones_own_is_part_of_the_name():
@@ -164,7 +164,7 @@ def test_the_name_of_groups_in_order_reads_back_and_needs_no_quotes(name):
     group = ec.group(name)
     assert str(group) == name
     assert ec.group(str(group)) == group
-    assert eval(repr(group), vars(ec)) == group
+    assert eval(repr(group), vars(ec.groups)) == group
     assert [len(factor) for stage in group.stages for factor in stage] == list(group.shape)
 
 
