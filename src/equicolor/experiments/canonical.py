@@ -53,7 +53,7 @@ _LIGHT = _Part(
         _RIVALS
         | {"jitter of light": "jitter", "Light-3": "group"}
         | _CANONICAL
-        | {"canonicalised, together": "together"}
+        | {"canonicalised, anchored": "canonical-anchored", "canonicalised, together": "together"}
         | _FROZEN,
     ),
     {"test_a": "the same light"},

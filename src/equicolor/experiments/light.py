@@ -31,6 +31,7 @@ _NETWORKS = {
     "Light-3": "light3",
     "canonical light": "canonical",
     "canonical light, jitter of light": "canonical-jitter",
+    "canonical light, anchored": "canonical-anchored",
 }
 
 

@@ -92,6 +92,7 @@ _PARTS = {
             "from pink, canonical light": "canonical",
             "from pink, canonical light, jitter of light": "canonical-jitter",
             "from pink, canonical light and exposure, jitter": "canonical-exp-jitter",
+            "from pink, canonical light, anchored": "canonical-anchored",
         },
         _PINK,
     ),
@@ -101,10 +102,12 @@ _PARTS = {
         {
             "ResNet-18": "resnet18",
             "ResNet-18, grey": "resnet18-gray",
+            "ResNet-18, grey world": "resnet18-gray-world",
             "ResNet-18, Reinhard": "resnet18-reinhard",
             "ResNet-18, jitter of light": "resnet18-jitter",
             "ResNet-18, canonical light": "resnet18-canonical",
             "ResNet-18, canonical light, jitter of light": "resnet18-canonical-jitter",
+            "ResNet-18, canonical light, anchored": "resnet18-canonical-anchored",
         },
         _BLUE,
     ),
@@ -165,7 +168,8 @@ _NOTE = (
     "testing. All networks are trained for equally long by one recipe, recipes/malaria.yaml, whose rate and batches "
     "were chosen by the error on blue slides, for the plain network with jitter of light. A canonical network has a "
     "second, small network in front, trained for 1,000 steps without labels; “plain, wider” has as many parameters as "
-    "both. Grey world, Reinhard and Macenko normalise the colours of each image by itself, in training and in testing. "
+    "both. An anchored one has no such network: it measures the move, exactly, by the medians of the channels. "
+    "Grey world, Reinhard and Macenko normalise the colours of each image by itself, in training and in testing. "
     "A jitter of gain and hue is one of temperature, tint, exposure and hue. The larger network is a ResNet-18 of a "
     "quarter of its width."
 )

@@ -19,7 +19,7 @@ from equicolor.models import canonicalize, create_model, is_from_elsewhere
 from equicolor.train import Recipe
 
 #: The ways, as columns.
-WAYS = ("plain", "grey", "normalised", "jitter", "group", "group, jitter", "canonical", "canonical, jitter")
+WAYS = ("plain", "grey", "normalised", "jitter", "group", "group, jitter", "canonical", "canonical, jitter", "anchored")
 #: Values that a record must have, by their names: one of these.
 Where = Mapping[str, Sequence[Value]]
 
@@ -62,7 +62,7 @@ def _stain(title: str, prefix: str, seen: str, unseen: str, *labels: str | None)
 def _lamps(title: str, name: str, classes: int) -> Source:
     labels = ("plain", "grey", "grey-world white balance", "jitter of light", "Light-3", None, "canonical light")
     others = [kelvin for kelvin in KELVINS if kelvin != DAYLIGHT]
-    networks = _named(f"{name}, ", *labels, "canonical light, jitter of light")
+    networks = _named(f"{name}, ", *labels, "canonical light, jitter of light", "canonical light, anchored")
     return Source(title, "light", networks, {"kelvin": [DAYLIGHT]}, {"kelvin": others}, classes=classes)
 
 
@@ -71,12 +71,20 @@ def _pretrained(title: str, seen: Where, unseen: Where, metric: str, classes: in
 
 
 _SMALL = ("plain", "plain, grey", "plain, grey world", "plain, jitter of light", "Light-3, replicated")
-_CANONICAL = ("canonical light", "canonical light, jitter of light")
+_CANONICAL = ("canonical light", "canonical light, jitter of light", "canonical light, anchored")
 _SHAPES = ("plain", "grey", None)
 _COVERAGE = ("Z2CNN", "Z2CNN, grey", None, "Z2CNN, hue jitter", "Hue-4", None, "canonical Hue-4")
 _TURNS = (60, 90, 120, 180, 240, 270, 300)
 _HUE = (*_SHAPES, "jitter of hue", "Hue-4", None, "canonicalised", "canonicalised, jitter")
-_LIGHT = (*_SHAPES, "jitter of light", "Light-3", None, "canonicalised", "canonicalised, jitter")
+_LIGHT = (
+    *_SHAPES,
+    "jitter of light",
+    "Light-3",
+    None,
+    "canonicalised",
+    "canonicalised, jitter",
+    "canonicalised, anchored",
+)
 SOURCES = (
     _stain(
         *("cells, blue → pink", "", "blue_test", "pink_test"),
@@ -85,8 +93,8 @@ SOURCES = (
     _stain("cells, pink → blue", "from pink, ", "pink_test", "blue_test", *_SMALL, None, *_CANONICAL),
     _stain(
         *("cells, ResNet-18, blue → pink", "ResNet-18", "blue_test", "pink_test"),
-        *("", ", grey", ", Reinhard", ", jitter of light", None, None, ", canonical light"),
-        ", canonical light, jitter of light",
+        *("", ", grey", ", grey world", ", jitter of light", None, None, ", canonical light"),
+        *(", canonical light, jitter of light", ", canonical light, anchored"),
     ),
     _lamps("CIFAR-10, other lamps", "CIFAR-10", 10),
     _lamps("Caltech-101, other lamps", "Caltech-101", 101),
@@ -302,7 +310,8 @@ _NOTE = (
     "Means over seeds, ± the standard deviation. Of cells, errors are balanced over both classes. One network stands "
     "for each way, by what changes in the images and not by how it fared: where light or stain changes, jitter of "
     "temperature and tint, the group of both in steps of three, a canonicaliser of both, and normalisation by "
-    "the grey world (after Reinhard for ResNet-18 on cells); where hue changes, jitter of hue, Hue-4, and a "
+    "the grey world; anchored, a canonicaliser that measures the move instead of learning it; "
+    "where hue changes, jitter of hue, Hue-4, and a "
     "canonicaliser of hue. The reports of the single experiments have the others, and how long each was trained. Where "
     "colour is the class there is nothing unseen: the error is that of not seeing it."
 )
