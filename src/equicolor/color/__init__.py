@@ -18,7 +18,7 @@ from equicolor.color._hsl import (
 )
 from equicolor.color._hue import shift_hue
 from equicolor.color._images import Action, Shift, Space, as_images, check_action, check_range, check_space, working
-from equicolor.color._level import median_logit
+from equicolor.color._level import median_level
 from equicolor.color._light import (
     EXPOSURE,
     TEMPERATURE,
@@ -63,7 +63,7 @@ __all__ = [
     "light_orbit",
     "linear_to_srgb",
     "macenko",
-    "median_logit",
+    "median_level",
     "normalize_color",
     "orbit",
     "reinhard",

@@ -72,6 +72,8 @@ _PARTS = {
             "canonical light, anchored": "canonical-anchored",
             "canonical light, anchored, jitter": "canonical-anchored-jitter",
             "canonical light and exposure, anchored": "canonical-anchored-exp",
+            "canonical gains, anchored": "canonical-gains",
+            "canonical gains, anchored, jitter of exposure": "canonical-gains-jitter",
         },
         _BLUE,
     ),

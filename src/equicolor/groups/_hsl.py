@@ -114,7 +114,7 @@ class _Translations(ActionFactor):
             return None
         split = color.rgb_to_hsl if self.space == "hsl" else color.rgb_to_hsv
         place = ("hue", "saturation", "luminance").index(self.quantity)
-        return color.median_logit(split(images)[..., place : place + 1, :, :]).squeeze(-1)
+        return color.median_level(split(images)[..., place : place + 1, :, :]).squeeze(-1)
 
 
 @register_group

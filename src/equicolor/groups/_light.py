@@ -44,12 +44,10 @@ class _Light(Family):
         return color.shift_light(images, shifts, _lights(factors)[0].action)
 
     def level(self, factors: Sequence[Factor], images: Tensor) -> Tensor | None:
-        """What it takes of each direction to come closest to the median logits of the channels."""
+        """What it takes of each direction to come closest to the medians of the channels."""
         lights = _lights(factors)
-        if lights[0].action != "exact":  # a gain that clips cannot be told from what is left
-            return None
         directions = np.array([light.along(images.shape[-3]) for light in lights])
-        return color.median_logit(images) @ images.new_tensor(np.linalg.pinv(directions))
+        return color.median_level(images, lights[0].action) @ images.new_tensor(np.linalg.pinv(directions))
 
     def domain(self, factors: Sequence[Factor], noise: Tensor) -> Tensor:
         """Anything; for gains, dark enough that the largest of them does not clip."""

@@ -91,8 +91,8 @@ class Canonicalizer(nn.Module):
             it is anchored, the usual level lies within it, and moves have no bound.
         width: channels of the first layer, for a conventional network; networks on groups have fewer.
         anchored: find the move of windows by a measure that moves along exactly and costs next to nothing, see
-            :meth:`equicolor.groups.Factor.level`, instead of a network: there is one for the exact moves of light,
-            saturation and luminance.
+            :meth:`equicolor.groups.Factor.level`, instead of a network: there is one for moves of light, and for the
+            exact ones of saturation and luminance. Gains, ``"temp(action=clamp)"``, are exact but for what they clip.
 
     Shape:
         ``(B, C, H, W)`` to ``(B, C, H, W)`` and ``(B, factors)``.
@@ -346,8 +346,8 @@ def _check_anchor(group: Group, windows: Sequence[Factor], anchored: bool, itera
         raise ValueError(f"an anchored canonicaliser looks once: what it finds is exact; got iterations={iterations!r}")
     if windows[0].family.level(windows, torch.full((1, group.channels or 3, 1, 1), 0.5)) is None:
         raise ValueError(
-            f"{group} has no measure that moves along exactly, and cannot be anchored: take exact moves of light, "
-            "saturation or luminance, or give a factor of your own a method level(images)"
+            f"{group} has no measure that moves along exactly, and cannot be anchored: take moves of light, or exact "
+            "ones of saturation or luminance, or give a factor of your own a method level(images)"
         )
 
 
