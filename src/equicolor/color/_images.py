@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
-from equicolor._tools.tensors import is_readable
+from equicolor._tools.tensors import is_channels_last, is_readable
 
 #: What a shift does near 0 and 1: ``"clamp"`` clips there; ``"exact"`` is a true group action and never arrives there.
 Action: TypeAlias = Literal["clamp", "exact"]
@@ -76,7 +76,10 @@ def check_range(images: Tensor) -> None:
     """
     if images.numel() == 0:
         return
-    low, high = (bound.item() for bound in torch.aminmax(images.detach()))
+    values = images.detach()
+    if is_channels_last(values):  # of which PyTorch would make a copy first
+        values = values.movedim(-3, -1)
+    low, high = (bound.item() for bound in torch.aminmax(values))
     if math.isnan(low) or math.isnan(high):
         raise ValueError("images contain NaN: a colour move of it is meaningless. Check how the images were loaded.")
     if low < -_RANGE_TOLERANCE or high > 1 + _RANGE_TOLERANCE:

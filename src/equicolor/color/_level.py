@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from equicolor._tools.tensors import is_traced
 from equicolor.color._images import Action, as_images, check_action, working
 
 
@@ -35,8 +36,11 @@ def median_level(images: Tensor, action: Action = "exact") -> Tensor:
     images = as_images(images, channels=None)
     values = working(images).flatten(-2)
     counts = (values > 0) & (values < 1) if action == "exact" else values > 0
-    middle = (counts.sum(-1, keepdim=True) - 1).clamp(min=0) // 2
-    median = values.masked_fill(~counts, 1.0).sort(-1).values.gather(-1, middle)
-    median = torch.where(counts.any(-1, keepdim=True), median, 0.5 if action == "exact" else 1.0)
+    if is_traced():  # other runtimes can sort, and know no NaN
+        middle = (counts.sum(-1, keepdim=True) - 1).clamp(min=0) // 2
+        median = values.masked_fill(~counts, 1.0).sort(-1).values.gather(-1, middle).squeeze(-1)
+    else:
+        median = values.masked_fill(~counts, torch.nan).nanmedian(-1).values
+    median = torch.where(counts.any(-1), median, 0.5 if action == "exact" else 1.0)
     level = median.log() - (-median).log1p() if action == "exact" else median.log()
-    return level.squeeze(-1).to(images.dtype)
+    return level.to(images.dtype)

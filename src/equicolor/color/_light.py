@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from equicolor._tools.tensors import is_channels_last
+from equicolor._tools.tensors import is_channels_last, is_readable
 from equicolor.color._images import (
     Action,
     Shift,
@@ -140,7 +140,10 @@ def shift_light(images: Tensor, shifts: Sequence[float] | Tensor, action: Action
         )
     by = given.to(work)[..., None, None]
     inside = work.clamp(0, 1)  # the map has a pole close to [0, 1], where rounding may have left a value
-    return where_exact(by == 0, work, _moved(inside, by, action), given).to(images.dtype)
+    moved = _moved(inside, _in_rows(by, work), action)
+    if by.device.type == "cpu" and is_readable(by) and bool(by.all()):  # nothing stays what it is: a pass less
+        return moved.to(images.dtype)
+    return where_exact(by == 0, work, moved, given).to(images.dtype)
 
 
 def light_orbit(images: Tensor, shifts: Sequence[Sequence[float]], action: Action = "exact") -> Tensor:
@@ -175,9 +178,8 @@ def light_orbit(images: Tensor, shifts: Sequence[Sequence[float]], action: Actio
             moved[place] = work
         return moved.to(images.dtype)
     last, shape = is_channels_last(work), work.shape
-    if last:  # channels are neighbours in memory: beside a row of shifts, loops over a row of pixels are long
-        by = by.expand(-1, -1, 1, work.shape[-1]).contiguous(memory_format=torch.channels_last)
-        shape = work.movedim(-3, -1).shape
+    if last:
+        by, shape = _in_rows(by, work), work.movedim(-3, -1).shape
     rest, gains = 1 - inside, _gains(by, action)
     moved = work.new_empty(len(shifts), *shape)
     moved = moved.movedim(-1, -3) if last else moved
@@ -196,6 +198,14 @@ def _along(images: Tensor, shift: Shift, direction: Sequence[float] | None, acti
         return shift_light(images, [shift * part for part in direction], action)
     by = per_image(shift, working(images)).flatten(-3)
     return shift_light(images, by * by.new_tensor(direction), action)
+
+
+def _in_rows(shifts: Tensor, images: Tensor) -> Tensor:
+    """Shifts ``(*, C, 1, 1)`` beside images whose channels are neighbours in memory: a row of them, for long loops."""
+    if torch.compiler.is_compiling() or not is_channels_last(images):
+        return shifts
+    shifts = shifts if shifts.dim() == 4 else shifts[None]
+    return shifts.expand(-1, -1, 1, images.shape[-1]).contiguous(memory_format=torch.channels_last)
 
 
 def _moved(images: Tensor, shifts: Tensor, action: Action) -> Tensor:
