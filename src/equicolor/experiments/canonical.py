@@ -53,7 +53,8 @@ _LIGHT = _Part(
         _RIVALS
         | {"jitter of light": "jitter", "Light-3": "group"}
         | _CANONICAL
-        | {"canonicalised, anchored": "canonical-anchored", "canonicalised, together": "together"}
+        | {"canonicalised, anchored": "canonical-anchored", "canonicalised by gains, anchored": "canonical-gains"}
+        | {"canonicalised, together": "together"}
         | _FROZEN,
     ),
     {"test_a": "the same light"},

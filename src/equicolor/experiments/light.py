@@ -32,6 +32,7 @@ _NETWORKS = {
     "canonical light": "canonical",
     "canonical light, jitter of light": "canonical-jitter",
     "canonical light, anchored": "canonical-anchored",
+    "canonical gains, anchored": "canonical-gains",
 }
 
 
