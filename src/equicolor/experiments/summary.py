@@ -19,7 +19,10 @@ from equicolor.models import canonicalize, create_model, is_from_elsewhere
 from equicolor.train import Recipe
 
 #: The ways, as columns.
-WAYS = ("plain", "grey", "normalised", "jitter", "group", "group, jitter", "canonical", "canonical, jitter", "anchored")
+WAYS = (
+    *("plain", "grey", "normalised", "jitter", "group", "group, jitter", "canonical", "canonical, jitter"),
+    *("anchored", "anchored gains"),
+)
 #: Values that a record must have, by their names: one of these.
 Where = Mapping[str, Sequence[Value]]
 
@@ -49,6 +52,12 @@ class Source:
     classes: int = 2
 
 
+_CANONICAL = (
+    *("canonical light", "canonical light, jitter of light"),
+    *("canonical light, anchored", "canonical gains, anchored"),
+)
+
+
 def _named(prefix: str, *labels: str | None) -> dict[str, str]:
     """Labels in the order of the ways; None where there is no such network."""
     return {way: prefix + label for way, label in zip(WAYS, labels, strict=False) if label is not None}
@@ -62,7 +71,7 @@ def _stain(title: str, prefix: str, seen: str, unseen: str, *labels: str | None)
 def _lamps(title: str, name: str, classes: int) -> Source:
     labels = ("plain", "grey", "grey-world white balance", "jitter of light", "Light-3", None, "canonical light")
     others = [kelvin for kelvin in KELVINS if kelvin != DAYLIGHT]
-    networks = _named(f"{name}, ", *labels, "canonical light, jitter of light", "canonical light, anchored")
+    networks = _named(f"{name}, ", *labels, *_CANONICAL[1:])
     return Source(title, "light", networks, {"kelvin": [DAYLIGHT]}, {"kelvin": others}, classes=classes)
 
 
@@ -71,7 +80,6 @@ def _pretrained(title: str, seen: Where, unseen: Where, metric: str, classes: in
 
 
 _SMALL = ("plain", "plain, grey", "plain, grey world", "plain, jitter of light", "Light-3, replicated")
-_CANONICAL = ("canonical light", "canonical light, jitter of light", "canonical light, anchored")
 _SHAPES = ("plain", "grey", None)
 _COVERAGE = ("Z2CNN", "Z2CNN, grey", None, "Z2CNN, hue jitter", "Hue-4", None, "canonical Hue-4")
 _TURNS = (60, 90, 120, 180, 240, 270, 300)
@@ -84,6 +92,7 @@ _LIGHT = (
     "canonicalised",
     "canonicalised, jitter",
     "canonicalised, anchored",
+    "canonicalised by gains, anchored",
 )
 SOURCES = (
     _stain(
@@ -94,7 +103,7 @@ SOURCES = (
     _stain(
         *("cells, ResNet-18, blue → pink", "ResNet-18", "blue_test", "pink_test"),
         *("", ", grey", ", grey world", ", jitter of light", None, None, ", canonical light"),
-        *(", canonical light, jitter of light", ", canonical light, anchored"),
+        *(f", {label}" for label in _CANONICAL[1:]),
     ),
     _lamps("CIFAR-10, other lamps", "CIFAR-10", 10),
     _lamps("Caltech-101, other lamps", "Caltech-101", 101),
@@ -310,8 +319,7 @@ _NOTE = (
     "Means over seeds, ± the standard deviation. Of cells, errors are balanced over both classes. One network stands "
     "for each way, by what changes in the images and not by how it fared: where light or stain changes, jitter of "
     "temperature and tint, the group of both in steps of three, a canonicaliser of both, and normalisation by "
-    "the grey world; anchored, a canonicaliser that measures the move instead of learning it; "
-    "where hue changes, jitter of hue, Hue-4, and a "
-    "canonicaliser of hue. The reports of the single experiments have the others, and how long each was trained. Where "
+    "the grey world; anchored, a canonicaliser that measures the move instead of learning it, as a shift of logits or "
+    "as gains; where hue changes, jitter of hue, Hue-4, and a canonicaliser of hue. The reports of the single experiments have the others, and how long each was trained. Where "
     "colour is the class there is nothing unseen: the error is that of not seeing it."
 )
