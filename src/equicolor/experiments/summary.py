@@ -320,6 +320,7 @@ _NOTE = (
     "for each way, by what changes in the images and not by how it fared: where light or stain changes, jitter of "
     "temperature and tint, the group of both in steps of three, a canonicaliser of both, and normalisation by "
     "the grey world; anchored, a canonicaliser that measures the move instead of learning it, as a shift of logits or "
-    "as gains; where hue changes, jitter of hue, Hue-4, and a canonicaliser of hue. The reports of the single experiments have the others, and how long each was trained. Where "
+    "as gains; where hue changes, jitter of hue, Hue-4, and a canonicaliser of hue. The reports of the single "
+    "experiments have the others, and how long each was trained. Where "
     "colour is the class there is nothing unseen: the error is that of not seeing it."
 )
