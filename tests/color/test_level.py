@@ -39,6 +39,14 @@ def test_it_takes_any_batch_and_channels_and_bytes():
 
 
 @pytest.mark.parametrize("action", ["exact", "clamp"])
+def test_in_a_graph_it_is_the_same(action):
+    images = (torch.rand(3, 2, 7, 8) * 1.5 - 0.2).clamp(0, 1)  # an odd and an even number of values count
+    images[0, 0], images[1, 1] = 0, 1
+    traced = torch.jit.trace(lambda values: median_level(values, action), images, check_trace=False)
+    assert torch.equal(traced(images), median_level(images, action))
+
+
+@pytest.mark.parametrize("action", ["exact", "clamp"])
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_of_nothing_it_is_0(value, action):
     assert median_level(torch.full((2, 1, 3, 3), value), action).flatten().tolist() == [0.0, 0.0]
