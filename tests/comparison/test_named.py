@@ -38,8 +38,9 @@ def test_parts_are_joined():
 
 def test_an_anchored_row_keeps_what_else_was_said_of_the_canonicaliser():
     recipe = row("anchored:temp-tint+hue4", canonicalize_options={"size": 16}).recipe
-    assert (recipe.canonicalize, recipe.group) == ("temp-tint", "hue4")
-    assert recipe.canonicalize_options == {"size": 16, "anchored": True}
+    assert (recipe.canonicalize, recipe.group) == ("anchored:temp-tint", "hue4")
+    assert recipe.canonicalize_options == {"size": 16}
+    assert described(row("gains:temp").recipe) == "measures gains of temperature, undoes them, then looks"
     assert row("canonical:temp-tint", canonicalize_options={"size": 16}).recipe.canonicalize_options == {"size": 16}
     assert described(recipe) == "measures a shift of temperature and tint, undoes it, then looks; equivariant to hue"
     with pytest.raises(ValueError, match=r"cannot be trained.*no measure that moves along exactly"):
@@ -90,7 +91,7 @@ def test_what_networks_cannot_see_is_known_by_how_they_are_made():
         "temp3-tint3": "temperature and tint",
         "canonical:temp-tint": "temperature and tint",
         "canonical:temp-tint+light-jitter": "temperature and tint",
-        "anchored:temp-tint": "temperature and tint",
+        "gains:temp-tint": "temperature and tint",
     }
 
 

@@ -147,6 +147,16 @@ def test_anchored_canonical_images_are_the_same_for_every_amount(name, dtype):
     assert (still.images - images).abs().max() > 0.1  # the claim is not empty
 
 
+def test_names_say_that_one_is_anchored():
+    made = Canonicalizer("anchored:temp-tint", size=16)
+    assert made.config == Canonicalizer("temp3-tint3", anchored=True, size=16).config
+    gains = Canonicalizer("gains:temp-tint")
+    assert gains.config == Canonicalizer("temp(action=clamp)-tint(action=clamp)", anchored=True).config
+    for name, says in (("gains:sat", "no measure"), ("gains:hue4", "action"), ("gained:temp", "unknown group")):
+        with pytest.raises(ValueError, match=says):
+            Canonicalizer(name)
+
+
 def test_anchored_gains_are_found_exactly_where_they_do_not_clip(dtype):
     made = settled("temp(action=clamp)-tint(action=clamp)", dtype=dtype, anchored=True)
     images, amounts = 0.2 * torch.rand(6, 3, 32, 32, dtype=dtype), torch.rand(6, 2, dtype=dtype) - 0.5

@@ -33,7 +33,7 @@ FRAMES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#c4560a", "#56b4e9", "#99
 
 #: What a label contains → the kind; the first that fits. A digit after a factor makes it a group.
 _SIGNS: tuple[tuple[str, Kind], ...] = (
-    (r"canonical|anchored", "canonical"),
+    (r"canonical|anchored|gains:", "canonical"),
     (r"ceconv", "ceconv"),
     (r"white balance|gr[ae]y[- ]world", "balance"),
     (r"gr[ae]y", "grey"),

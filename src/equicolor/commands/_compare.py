@@ -54,8 +54,8 @@ def compare(
         recipe: instead of --data, one of the paper's recipes or a YAML file: how all rows are trained.
         model: the network, see 'equicolor models'; by default z2cnn, which is small.
         rows: what to compare: plain, gray, hue-jitter (or another jitter), hue4 (or another group), ceconv3,
-            canonical:temp-tint or anchored:temp-tint, and several joined by +, canonical:temp-tint+light-jitter. By
-            default each remedy once.
+            canonical:temp-tint, gains:temp-tint, and several joined by +, canonical:temp-tint+light-jitter. By default
+            each remedy once.
         groups: these groups instead of hue4, sat3 and temp3-tint3 among the rows.
         test: what to test on, a column for each, --test pink blue
         seeds: how often each row is trained, by default --seeds 1 2 3

@@ -14,7 +14,7 @@ from equicolor.train import Recipe
 #: The groups that :func:`compare` tries unless told otherwise.
 GROUPS = ("hue4", "sat3", "temp3-tint3")
 BASELINES = ("plain", "gray", "gray-world", "hue-jitter", "color-jitter", "light-jitter", "hed-jitter", "ceconv3")
-CANONICAL = ("canonical:temp-tint", "canonical:temp-tint+light-jitter", "anchored:temp-tint")
+CANONICAL = ("canonical:temp-tint", "canonical:temp-tint+light-jitter", "gains:temp-tint")
 #: The names of all rows that :func:`compare` trains unless told otherwise.
 ROWS = (*BASELINES, *GROUPS, *CANONICAL)
 PLAIN = "plain"
@@ -24,7 +24,7 @@ _NORMALIZED: Mapping[ColorNormalization, str] = {
     "reinhard": "Reinhard's means and deviations",
     "macenko": "Macenko's stains",
 }
-_CANONICAL, _ANCHORED, _CECONV = "canonical:", "anchored:", "ceconv"
+_CANONICAL, _ANCHORED, _CECONV = "canonical:", ("anchored:", "gains:"), "ceconv"
 _FIELD = re.compile(r"[a-z_]+(\.[a-z_]+)?=")
 #: What rows decide: the recipe they are made from says nothing of it.
 _ROWS_OWN: Mapping[str, Any] = {
@@ -42,8 +42,9 @@ def named_rows(recipe: Recipe, names: Sequence[str] = ROWS) -> list[Row]:
         recipe: data, network and training; its group and canonicaliser are left out.
         names: parts joined by ``+``: ``plain``; ``gray``; colours normalised, ``gray-world``, ``reinhard`` or
             ``macenko``; a jitter, ``hue-jitter`` or any other of :func:`equicolor.data.augment.list_jitters`; a
-            group, ``hue4``; the baseline ``ceconv3``; moves that are undone first, ``canonical:temp-tint``, or by an
-            exact measure, ``anchored:temp-tint``; a field of the recipe, ``plain+lr=0.01``.
+            group, ``hue4``; the baseline ``ceconv3``; moves that are undone first, ``canonical:temp-tint``, by a
+            measure instead of a network ``anchored:temp-tint`` or ``gains:temp-tint``; a field of the recipe,
+            ``plain+lr=0.01``.
 
     Returns:
         The rows.
@@ -77,8 +78,7 @@ def _row(recipe: Recipe, name: str) -> Row:
         if part.startswith(_CANONICAL):
             fields["canonicalize"] = part.removeprefix(_CANONICAL)
         elif part.startswith(_ANCHORED):
-            fields["canonicalize"] = part.removeprefix(_ANCHORED)
-            fields["canonicalize_options"] = {**recipe.canonicalize_options, "anchored": True}
+            fields["canonicalize"] = part  # as a canonicaliser names it
         elif _FIELD.match(part):
             field, _, value = part.partition("=")
             fields[field] = value
@@ -116,8 +116,8 @@ def _check_group(part: str, name: str) -> None:
         raise ValueError(
             f"there is no row {name!r}.{hint} A row is plain, gray, a normalisation of colours "
             f"({', '.join(COLOR_NORMALIZATIONS)}), a jitter ({', '.join(list_jitters())}), a group (hue4, sat3, "
-            "temp3-tint3, …), ceconv3, canonical:MOVES (canonical:temp-tint) or anchored:MOVES; several are joined by "
-            "'+'"
+            "temp3-tint3, …), ceconv3, canonical:MOVES (canonical:temp-tint), anchored:MOVES or gains:MOVES; several "
+            "are joined by '+'"
         ) from None
 
 
@@ -142,8 +142,10 @@ def described(recipe: Recipe) -> str:
     """What a row is, in words."""
     said = []
     if recipe.canonicalize:
-        how = "measures" if recipe.canonicalize_options.get("anchored") else "finds"
-        said.append(f"{how} a shift of {_quantities(recipe.canonicalize)}, undoes it, then looks")
+        gains = recipe.canonicalize.startswith("gains:")
+        measured = recipe.canonicalize.startswith(_ANCHORED) or recipe.canonicalize_options.get("anchored")
+        what = f"{'gains' if gains else 'a shift'} of {_quantities(recipe.canonicalize)}"
+        said.append(f"{'measures' if measured else 'finds'} {what}, undoes {'them' if gains else 'it'}, then looks")
     if recipe.group and recipe.group.startswith(_CECONV):
         said.append("CEConv: filters rotated in RGB, a baseline")
     elif recipe.group:
@@ -165,7 +167,7 @@ def _quantities(name: str) -> str:
 def _factors(name: str) -> list[tuple[str, str, str]]:
     """Prefix, number of elements and quantity of each factor of a group; CEConv's are turns of hue."""
     known = registered_factors()
-    bare = re.sub(r"\(.*?\)", "", name).replace(_CECONV, "hue")
+    bare = re.sub(r"\(.*?\)|^(anchored|gains):", "", name).replace(_CECONV, "hue")
     return [(prefix, n, known[prefix].quantity) for prefix, n in re.findall("([a-z]+)([0-9]*)", bare)]
 
 

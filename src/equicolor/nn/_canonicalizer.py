@@ -80,7 +80,8 @@ class Canonicalizer(nn.Module):
 
     Args:
         group: the moves to undo, a group of one family or its name. Windows need no number of elements:
-            ``"temp-tint"``.
+            ``"temp-tint"``. ``"anchored:temp-tint"`` is the same with ``anchored=True``; ``"gains:temp-tint"`` too, and
+            its moves are the gains of a camera, ``temp(action=clamp)-tint(action=clamp)``.
         mode: ``"discrete"``, one of the elements, for groups whose factors all close to circles; ``"continuous"``, any
             amount. By default ``"discrete"`` where that is possible.
         size: the largest height and width that the networks look at; of larger images they see evenly picked rows and
@@ -115,7 +116,8 @@ class Canonicalizer(nn.Module):
         anchored: bool = False,
     ) -> None:
         super().__init__()
-        self.group = _named(group)
+        self.group, named_anchored = _named(group)
+        anchored = named_anchored or anchored
         circles = [factor for factor in self.group.factors if factor.closes]
         windows = [factor for factor in self.group.factors if not factor.closes]
         self.mode: CanonicalMode = mode or ("continuous" if windows else "discrete")
@@ -306,14 +308,24 @@ class Canonicalizer(nn.Module):
         return f"{self.group}, mode={self.mode!r}, size={self.size}{own}"
 
 
-def _named(group: Group | str) -> Group:
-    """A group by a name in which windows may go without a number of elements: any number is the same here."""
+def _named(group: Group | str) -> tuple[Group, bool]:
+    """A group by a name in which windows may go without a number of elements: any number is the same here.
+
+    And whether the name says that it is anchored.
+    """
+    if not isinstance(group, str):
+        return as_group(group), False
+    how, colon, moves = group.partition(":")
+    if not colon or how not in ("anchored", "gains"):
+        how, moves = "", group
+    if how == "gains":
+        moves = "-".join(f"{move}(action=clamp)" for move in moves.split("-"))
 
     def numbered(match: re.Match[str]) -> str:
         kind = registered_factors().get(match[2])
         return match[0] if kind is None or kind.period is not None else f"{match[0]}3"
 
-    return as_group(re.sub(r"(^|[-+])([a-z]+)(?=[-+(]|$)", numbered, group) if isinstance(group, str) else group)
+    return as_group(re.sub(r"(^|[-+])([a-z]+)(?=[-+(]|$)", numbered, moves)), bool(how)
 
 
 def _check(group: Group, mode: str, circles: Sequence[Factor], windows: Sequence[Factor]) -> None:
