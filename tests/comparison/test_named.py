@@ -2,7 +2,7 @@
 
 import pytest
 
-from equicolor.comparison import ROWS, named_rows
+from equicolor.comparison import ROWS, multiplications, named_rows
 from equicolor.comparison._named import blind_to, described
 from equicolor.data.augment import steps_of
 from small import SMALL
@@ -18,6 +18,14 @@ def test_the_rows_that_nobody_asked_for_by_name_can_all_be_made():
     assert [each.label for each in rows] == list(ROWS)
     assert rows[0].label == "plain"
     assert len({str(each.recipe) for each in rows}) == len(rows)
+
+
+def test_what_each_of_them_costs_can_be_counted():
+    costs = {each.label: multiplications(each.recipe) for each in named_rows(SMALL)}
+    plain = costs["plain"]
+    assert costs["gains:temp-tint"] == pytest.approx(plain, rel=1e-4)
+    assert costs["canonical:temp-tint"] > 1.1 * plain
+    assert all(cost >= plain for cost in costs.values())
 
 
 def test_plain_is_plain_whatever_the_recipe_was_made_for():
