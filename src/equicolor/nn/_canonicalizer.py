@@ -65,13 +65,15 @@ class Canonicalizer(nn.Module):
     """Finds the colour move of each image and undoes it.
 
     The result are the canonical images and the moves that were undone, in the units of the factors: hues in [0, 360),
-    others within ±``reach``. It has to be trained first, by :func:`equicolor.train.train_canonicalizer`.
+    others within ±``reach`` where a network finds them. It has to be trained first, by
+    :func:`equicolor.train.train_canonicalizer`.
 
     In ``discrete`` mode the result is exactly the same for every element of the group, and ``anchored`` for every
     amount of a window, however far; both also before any training. Untrained and anchored by light it is a white
-    balance: the median of each channel becomes as grey as the moves can make it. Of two
-    equal numbers the first counts, so the answer never depends on chance. Images without colour have equal numbers for
-    all hues, up to rounding, and every element leaves them as they are: it does not matter which is chosen.
+    balance: the medians of the channels become as grey as the moves can make them.
+
+    Of two equal numbers the first counts, so the answer never depends on chance. Images without colour have equal
+    numbers for all hues, up to rounding, and every element leaves them as they are: it does not matter which is chosen.
 
     Gradients reach the weights of a circle's network, unless they are frozen, as if the largest number had been a
     softmax (straight through). Under autocast the move is found in full precision all the same: which number is the
