@@ -35,7 +35,7 @@ FRAMES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#c4560a", "#56b4e9", "#99
 _SIGNS: tuple[tuple[str, Kind], ...] = (
     (r"canonical|anchored|gains:", "canonical"),
     (r"ceconv", "ceconv"),
-    (r"white balance|gr[ae]y[- ]world", "balance"),
+    (r"white balance|gr[ae]y[- ]world|reinhard|macenko", "balance"),
     (r"gr[ae]y", "grey"),
     (r"\bhue-?\d", "hue"),
     (r"\bsat-?\d", "saturation"),
