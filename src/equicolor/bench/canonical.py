@@ -14,9 +14,7 @@ from equicolor.measure import multiply_adds
 from equicolor.models import create_model
 from equicolor.nn import Canonicalizer
 
-#: Behind ``anchored:`` a canonicaliser that measures the move, see :class:`equicolor.nn.Canonicalizer`.
-_ANCHORED = "anchored:"
-GROUPS = ("hue4", "temp3-tint3", f"{_ANCHORED}temp3-tint3")
+GROUPS = ("hue4", "temp3-tint3", "anchored:temp3-tint3")
 SIZES = (32, 224)
 _NETWORK = "resnet18"
 
@@ -33,7 +31,7 @@ def measure_canonical(
     """Times ResNet-18 by itself and behind each canonicaliser, which is frozen, as it is in training by default.
 
     Args:
-        groups: of the canonicalisers, by name; ``anchored:temp3-tint3`` for one that is anchored.
+        groups: of the canonicalisers, by the names that :class:`equicolor.nn.Canonicalizer` takes.
         sizes: of the images; above 64 pixels the network has the stem for ImageNet.
         rounds: of the interleaved loops.
         batch: images; by default 32, and 8 of the large ones.
@@ -74,8 +72,7 @@ def measure_canonical(
 def _build(group: str | None, size: int, phase: Phase, images: torch.Tensor) -> nn.Module:
     torch.manual_seed(0)
     stem = "cifar" if size <= 64 else "imagenet"
-    canonicalize = group and {"group": group.removeprefix(_ANCHORED), "anchored": group.startswith(_ANCHORED)}
-    model: nn.Module = create_model(_NETWORK, num_classes=10, stem=stem, canonicalize=canonicalize)
+    model: nn.Module = create_model(_NETWORK, num_classes=10, stem=stem, canonicalize=group)
     for part in model.modules():
         if isinstance(part, Canonicalizer):
             part.requires_grad_(False).eval()

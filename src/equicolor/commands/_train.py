@@ -129,8 +129,6 @@ def _recipe(name: str | None, fields: Mapping[str, Any]) -> "Recipe":
 def _name(chosen: Any) -> str:
     """Of the folder of a run."""
     name = f"{chosen.title}-{chosen.model.replace(':', '-')}-{chosen.group or 'conventional'}"
-    return (
-        f"{name}-{'around-' if chosen.around else ''}{chosen.canonicalize.replace(':', '-')}"
-        if chosen.canonicalize
-        else name
-    )
+    if not chosen.canonicalize:
+        return name
+    return f"{name}-{'around-' if chosen.around else ''}{chosen.canonicalize.replace(':', '-')}"

@@ -167,7 +167,7 @@ def _quantities(name: str) -> str:
 def _factors(name: str) -> list[tuple[str, str, str]]:
     """Prefix, number of elements and quantity of each factor of a group; CEConv's are turns of hue."""
     known = registered_factors()
-    bare = re.sub(r"\(.*?\)|^(anchored|gains):", "", name).replace(_CECONV, "hue")
+    bare = re.sub(rf"\(.*?\)|^({'|'.join(_ANCHORED)})", "", name).replace(_CECONV, "hue")
     return [(prefix, n, known[prefix].quantity) for prefix, n in re.findall("([a-z]+)([0-9]*)", bare)]
 
 

@@ -107,14 +107,11 @@ def _assert_exact(case: _Case, images: Tensor, a: Tensor, b: Tensor) -> None:
     for image, amounts, moved in zip(images, a, there, strict=True):
         alone = "images moved by amounts of their own should be each image moved by its own"
         case.check(alone, moved, move(image, amounts.tolist()))
-    for stage in group.stages:
-        windows = [factor for factor in stage if not factor.closes]
-        level = windows[0].family.level(windows, images) if windows and len(group.stages) == 1 else None
-        if level is not None:
-            own = a[:, [place for place, factor in enumerate(group.factors) if not factor.closes]]
-            moved_along = windows[0].family.level(windows, there)
-            assert moved_along is not None
-            case.check("the level of moved images should be moved by as much", moved_along, level + own)
+    windows = {place: factor for place, factor in enumerate(group.factors) if not factor.closes}
+    if windows and len(group.stages) == 1:
+        level, along = (group.factors[0].family.level(list(windows.values()), each) for each in (images, there))
+        if level is not None and along is not None:
+            case.check("the level of moved images should be moved by as much", along, level + a[:, list(windows)])
     lifted = torch.unflatten(group.lift(images), 0, (group.order, -1))
     for element, own in zip(group, lifted, strict=True):
         doing = f"element {element} of the lift should be the move that does it ({group.describe(element)})"
