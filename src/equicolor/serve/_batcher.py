@@ -1,5 +1,6 @@
 """Dynamic batching: images that come one by one, shown to a network together, each answer back to whoever asked."""
 
+import math
 import queue
 import threading
 import time
@@ -21,7 +22,16 @@ class _Waiting:
 
     name: str
     image: NDArray[np.uint8]
+    deadline: float  # by time.monotonic()
     answer: "Future[Prediction]" = field(default_factory=Future)
+
+    def is_awaited(self) -> bool:
+        """Whether somebody wants to know still; asked once, when the network is free for it."""
+        if not self.answer.set_running_or_notify_cancel():
+            return False
+        if is_late := time.monotonic() >= self.deadline:
+            self.answer.set_exception(TimeoutError())
+        return not is_late
 
 
 class Batcher:
@@ -56,9 +66,12 @@ class Batcher:
         """Whether it takes images."""
         return self._thread.is_alive() and not self._ended
 
-    def ask(self, name: str, image: NDArray[np.uint8]) -> "Future[Prediction]":
-        """The answer to come for a decoded image ``(S, S, 3)``; cancelled, it is not shown to the network any more."""
-        waiting = _Waiting(name, image)
+    def ask(self, name: str, image: NDArray[np.uint8], seconds: float = math.inf) -> "Future[Prediction]":
+        """The answer to come for a decoded image ``(S, S, 3)``.
+
+        Cancelled, or after so many seconds, it is not shown to the network any more: nobody waits for it.
+        """
+        waiting = _Waiting(name, image, time.monotonic() + seconds)
         self._queue.put(waiting)
         return waiting.answer
 
@@ -83,7 +96,7 @@ class Batcher:
     def _batches(self) -> Iterator[tuple[list[str], Tensor]]:
         """What :func:`predict` asks for, batch by batch, as they come."""
         while not self._ended:
-            self._shown = [each for each in self._gathered() if each.answer.set_running_or_notify_cancel()]
+            self._shown = [each for each in self._gathered() if each.is_awaited()]
             if self._shown:
                 self._on_batch(len(self._shown))
                 images = torch.from_numpy(np.stack([each.image for each in self._shown])).permute(0, 3, 1, 2)

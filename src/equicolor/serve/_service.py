@@ -99,12 +99,13 @@ class Service:
         """
         loop = asyncio.get_running_loop()
         image = await loop.run_in_executor(self._decoders, self._decoded, upload)
-        if loop.time() >= deadline:
+        left = deadline - loop.time()
+        if left <= 0:
             raise self.too_late()
         try:
-            asked = asyncio.wrap_future(self._batcher.ask(upload.name, image))
-            return await asyncio.wait_for(asked, deadline - loop.time())
-        except asyncio.TimeoutError:
+            asked = asyncio.wrap_future(self._batcher.ask(upload.name, image, left))
+            return await asyncio.wait_for(asked, left)
+        except (asyncio.TimeoutError, TimeoutError):  # two classes before Python 3.11
             raise self.too_late() from None
         except (ValueError, RuntimeError) as error:  # of the network: for the log, not for the sender
             _LOG.error("the network failed: %s", error)
