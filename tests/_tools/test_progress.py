@@ -1,6 +1,7 @@
 """The progress bar: on a terminal with the time left and images/s; elsewhere a line now and then; never on stdout."""
 
 import io
+import time
 
 import pytest
 import rich.console
@@ -26,6 +27,14 @@ def test_a_log_is_told_now_and_then_that_it_goes_on(capsys, monkeypatch):
     assert said.err.endswith(" left\n")
 
 
+def wait_for(shown, text):
+    """A bar is drawn by a thread of its own, ten times a second."""
+    end = time.monotonic() + 60
+    while text not in shown.getvalue():
+        assert time.monotonic() < end, f"{text!r} did not appear"
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def terminal(monkeypatch):
     """What a person sees on a terminal."""
@@ -38,15 +47,22 @@ def terminal(monkeypatch):
 
 
 def test_on_a_terminal_there_is_a_bar_with_the_speed_and_the_time_left(terminal, monkeypatch):
-    monkeypatch.setattr(module, "_AFTER", -1.0)
+    monkeypatch.setattr(module, "_AFTER", 0.0)
     with progress("predicting", 40) as advance:
         advance(10)
         advance(10)
+        wait_for(terminal, "20/40")
     text = terminal.getvalue()
     assert "predicting" in text
     assert "20/40" in text
     assert "images/s" in text
     assert "left" in text
+
+
+def test_what_takes_long_before_the_first_is_done_has_a_bar_already(terminal, monkeypatch):
+    monkeypatch.setattr(module, "_AFTER", 0.01)
+    with progress("measuring", 40):
+        wait_for(terminal, "0/40")
 
 
 def test_what_is_over_at_once_has_no_bar(terminal):

@@ -1,6 +1,7 @@
 """The one progress bar: what is done, images per second and the time left. It is shown on a terminal alone."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
@@ -58,20 +59,21 @@ def _bar(title: str, total: int | None, unit: str, console: Any) -> Iterator[Cal
     rich = require("rich.progress", "showing progress")
     bar = rich.Progress(*bar_columns(rich, rich.TextColumn("{task.fields[speed]}")), console=console, transient=True)
     task, start, done = bar.add_task(title, total=total, speed=""), time.monotonic(), 0
-    if total is None or unit != "images":  # the first of few takes long, and nobody says before how far it is
-        bar.start()
+    later = threading.Timer(_AFTER, bar.start)  # whether or not the first of them is done by then
+    later.daemon = True
+    later.start()
 
     def advance(count: int) -> None:
         nonlocal done
         done += count
         seconds = time.monotonic() - start
         bar.update(task, advance=count, speed=per_second(done, seconds) if unit == "images" else "")
-        if seconds > _AFTER and not bar.live.is_started:
-            bar.start()
 
     try:
         yield advance
     finally:
+        later.cancel()
+        later.join()  # it may just be starting
         bar.stop()
 
 

@@ -83,24 +83,24 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         except DataNotFoundError as error:
             notes.append(f"Without photographs: {error}")
     records: list[Record] = []
-    for name, images in sets.items():
-        parts = [images[start : start + 1000] for start in range(0, len(images), 1000)]
-        for precision in (torch.float32, torch.float64):
-            runner.log(f"{len(images):,} images of {name}, {str(precision)[6:]}")
-            for method, move in MOVES.items():
-                for order in ORDERS:
-                    errors = torch.cat([restored_image_errors(part.to(precision), move, order) for part in parts])
-                    records.append(
-                        {
-                            "images": name,
-                            "count": len(images),
-                            "precision": str(precision)[6:],
-                            "method": method,
-                            "order": order,
-                            "error": float(errors.mean()),
-                            "deviation": float(errors.std()),
-                        }
-                    )
+    ways = [(p, method, order) for p in (torch.float32, torch.float64) for method in MOVES for order in ORDERS]
+    with runner.progress("turning there and back", len(ways) * sum(map(len, sets.values()))) as advance:
+        for name, images in sets.items():
+            for precision, method, order in ways:
+                parts = torch.split(images, 1000)
+                errors = torch.cat([restored_image_errors(part.to(precision), MOVES[method], order) for part in parts])
+                records.append(
+                    {
+                        "images": name,
+                        "count": len(images),
+                        "precision": str(precision)[6:],
+                        "method": method,
+                        "order": order,
+                        "error": float(errors.mean()),
+                        "deviation": float(errors.std()),
+                    }
+                )
+                advance(len(images))
     worst = max(float(r["error"] or 0) for r in records if r["method"] == OURS and r["precision"] == "float64")
     notes.append(f"Of all the means of ours, the largest in float64 is {worst:.1e}; the tables are of float32.")
     pictures = {"restored": _draw_images(sets), "invertibility": _draw_errors(records)}

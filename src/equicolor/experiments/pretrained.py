@@ -249,7 +249,8 @@ def _values(runner: Runner, network: _Network, split: str, name: str = "", chang
         recipe = network.run.recipe
         images = load(recipe.data, split=split, **{**recipe.data_options, "in_memory": False})
         images = images.sample(recipe.test_size) if recipe.test_size else images
-        values = evaluate(network.make(), images, change=change).values()
+        with runner.progress(f"{network.label}: measuring", len(images)) as advance:
+            values = evaluate(network.make(), images, change=change, advance=advance).values()
         return {metric: value for metric in ("error", *_METRICS) if (value := values.get(metric)) is not None}
 
     if not name and not network.name:

@@ -1,7 +1,7 @@
 """Sorting CIFAR-10's automobiles by hue with the features of networks, and how far the pixels' own hues agree."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -79,24 +79,28 @@ def _images(quick: bool) -> Tensor:
     return (255 * images.subset(images.labels == wanted)[:].images).round().byte()
 
 
-def positions(model: nn.Module, group: Group, images: Tensor, feature: str) -> HuePositions:
-    """Where images stand on the circle of hues by a network on a group with hues."""
+def positions(
+    model: nn.Module, group: Group, images: Tensor, feature: str, advance: Callable[[int], None] = lambda count: None
+) -> HuePositions:
+    """Where images stand on the circle of hues by a network on a group with hues; ``advance`` is told of each batch."""
     layer = layer_features(model, penultimate_map(model, images[:1], group))
     features = (lambda batch: layer(batch).mean((2, 3))) if feature == "mean" else layer
     substeps = FEATURES[feature]
-    parts = [fine_features(features, batch, group, substeps) for batch in _batches(images)]
+    parts = [fine_features(features, batch, group, substeps) for batch in _batches(images, advance)]
     return hue_positions(torch.cat(parts), substeps=substeps)
 
 
-def by_distance(model: nn.Module, images: Tensor) -> Tensor:
+def by_distance(model: nn.Module, images: Tensor, advance: Callable[[int], None] = lambda count: None) -> Tensor:
     """The order of images by the distance of their penultimate feature map from the first one's: no group needed."""
     layer = layer_features(model, penultimate_map(model, images[:1], Hue(1)))
-    features = torch.cat([layer(batch).flatten(1) for batch in _batches(images)])
+    features = torch.cat([layer(batch).flatten(1) for batch in _batches(images, advance)])
     return torch.argsort((features - features[0]).norm(dim=1), stable=True)
 
 
-def _batches(images: Tensor) -> list[Tensor]:
-    return [images[start : start + _BATCH] for start in range(0, len(images), _BATCH)]
+def _batches(images: Tensor, advance: Callable[[int], None]) -> Iterator[Tensor]:
+    for batch in torch.split(images, _BATCH):
+        yield batch
+        advance(len(batch))
 
 
 @register_experiment(
@@ -127,14 +131,15 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         group: Group | None = getattr(model, "group", None)
         test = run.results[run.recipe.test_splits[0]]["error"]
         about: dict[str, Value] = {"network": row.label, "seed": run.recipe.seed, "classification error": test}
-        runner.log(f"{row.label}: sorting {len(images)} images")
         if group is None:
-            order = by_distance(model, images)
+            with runner.progress(f"{row.label}: sorting", len(images)) as advance:
+                order = by_distance(model, images, advance)
             records.append({**about, "feature": "map", "neighbours": neighbour_difference(hue, order)})
             sections = [("distance", order.tolist())]
         else:
             for feature in FEATURES:
-                found = positions(model, group, images, feature)
+                with runner.progress(f"{row.label}: sorting by its {feature}", len(images)) as advance:
+                    found = positions(model, group, images, feature, advance)
                 records.append({**about, "feature": feature, **_measured(found, hue, colourful)})
             order, angles[row.label] = found.order, found.degrees
             sections = found.sections(hue_factor(group))

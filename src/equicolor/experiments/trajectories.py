@@ -1,7 +1,7 @@
 """Where a digit goes in a network's feature space as its hue makes the round: trajectories, as numbers and by t-SNE."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,8 +71,13 @@ class Trajectories:
         }
 
 
-def trajectories(model: nn.Module, digits: ImageSet, hues: int) -> Trajectories:
-    """The penultimate features of each digit under so many hues around the circle, their maximum over the group."""
+def trajectories(
+    model: nn.Module, digits: ImageSet, hues: int, advance: Callable[[int], None] = lambda count: None
+) -> Trajectories:
+    """The penultimate features of each digit under so many hues around the circle, their maximum over the group.
+
+    ``advance`` is told of the digits under each hue.
+    """
     group = getattr(model, "group", None) or Hue(1)
     layer = penultimate_map(model, digits[:1].images, group)
     features, classes = [], []
@@ -82,6 +87,7 @@ def trajectories(model: nn.Module, digits: ImageSet, hues: int) -> Trajectories:
             found = layer_outputs(model, images, only=layer)[layer]
             classes.append(model(images).argmax(1))
         features.append(torch.unflatten(found, 0, (group.order, len(images))).amax(0).flatten(1))
+        advance(len(images))
     return Trajectories(torch.stack(features, 1), torch.stack(classes, 1), digits.labels)
 
 
@@ -119,8 +125,8 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     for row in chosen:
         label = row.label
         for run in runs[label]:
-            runner.log(f"{label}, seed {run.recipe.seed}: {len(digits)} digits under {hues} hues")
-            found = trajectories(run.model, digits, hues)
+            with runner.progress(f"{label}, seed {run.recipe.seed}: turning hues", len(digits) * hues) as advance:
+                found = trajectories(run.model, digits, hues, advance)
             records.append({"network": label, "seed": run.recipe.seed, **found.summary()})
             if row.marked not in pictures:
                 pictures[row.marked] = (embedded(found.features[drawn]), found.labels[drawn])
