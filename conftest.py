@@ -7,6 +7,9 @@ somebody reads what it finds: ``HYPOTHESIS_PROFILE=explore make test`` draws oth
 import os
 import random
 
+# Before PyTorch is imported, and for the processes that tests start: threads that wait for a core spin meanwhile.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 import torch

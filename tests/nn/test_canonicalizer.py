@@ -60,6 +60,21 @@ def test_picking_pixels_commutes_with_a_move_at_any_size():
         torch.testing.assert_close(made(group.act_on_images(2, images)).images, made(images).images)
 
 
+@pytest.mark.parametrize("memory_format", [torch.contiguous_format, torch.channels_last])
+@pytest.mark.parametrize("name", ["hue4", "temp-tint", "gains:temp-tint"])
+def test_large_images_are_moved_one_by_one_to_the_same_colours(name, memory_format, dtype):
+    made = settled(name, dtype=dtype)
+    images = torch.rand(3, 3, 131, 140, dtype=dtype).contiguous(memory_format=memory_format)
+    before = images.clone()
+    with torch.inference_mode():
+        alone, move = made(images)
+    torch.testing.assert_close(alone, made.group.move_by(images, -move), atol=2e-6, rtol=0)
+    assert alone.is_contiguous(memory_format=memory_format)
+    assert images.equal(before)
+    learnt = images.clone().requires_grad_()
+    assert made(learnt).images.requires_grad  # recorded, all at once
+
+
 @pytest.mark.parametrize("mode", ["discrete", "continuous"])
 def test_greys_stay_what_they_are(mode):
     greys = torch.rand(4, 1, 32, 32).expand(-1, 3, -1, -1)

@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from equicolor import color
 from equicolor._tools.crest import crest
 from equicolor._tools.leaf import leaf
-from equicolor._tools.tensors import full_precision
+from equicolor._tools.tensors import full_precision, is_readable
 from equicolor.groups import Factor, Group, registered_factors
 from equicolor.groups import group as as_group
 from equicolor.nn._canonical_networks import Usual, scores_of, shifts_of
@@ -45,6 +45,8 @@ CanonicalMode: TypeAlias = Literal["discrete", "continuous"]
 _SHARPNESS = 4.0
 #: Where nothing is said, windows are searched so many times as far as jitter goes.
 _FURTHER = 1.5
+#: Pixels from which on an image is moved by itself: smaller ones gain less by it than the calls cost.
+_LARGE = 128 * 128
 
 
 class Canonical(NamedTuple):
@@ -156,7 +158,7 @@ class Canonicalizer(nn.Module):
             found = self._around(turn + offset)
             shift = level + self._shift(small, found)
         move = self._joined(found, shift)
-        canonical = self.group.move_by(images, -move)
+        canonical = _moved(self.group, images, -move)
         if chances is not None:  # nothing is added but a gradient
             expected = self._expected(images, self._joined(offset, shift), chances)
             canonical = canonical + (expected - expected.detach())
@@ -308,6 +310,21 @@ class Canonicalizer(nn.Module):
         own = f", iterations={self.iterations}, reach={self.reach}" if self.reach else ""
         own += ", anchored" if self.anchored else ""
         return f"{self.group}, mode={self.mode!r}, size={self.size}{own}"
+
+
+def _moved(group: Group, images: Tensor, amounts: Tensor) -> Tensor:
+    """Each image moved by its own amounts, ``(B, factors)``; large ones one after the other, where nothing is recorded.
+
+    What is between then stays in the caches, and takes no memory of the size of the batch.
+    """
+    recorded = torch.is_grad_enabled() and (images.requires_grad or amounts.requires_grad)
+    is_large = math.prod(images.shape[-2:]) >= _LARGE and images.device.type == "cpu"
+    if recorded or not is_large or not (is_readable(images) and is_readable(amounts)):
+        return group.move_by(images, amounts)
+    moved = torch.empty_like(images)
+    for image, own, result in zip(images, amounts.tolist(), moved, strict=True):
+        result.copy_(group.move_by(image.contiguous(), own))
+    return moved
 
 
 def _named(group: Group | str) -> tuple[Group, bool]:
