@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from equicolor import color
 from equicolor.color import (
@@ -340,6 +341,20 @@ def test_gradients_are_finite_for_greys_black_white_and_ties(move, dtype):
 def test_gradients_are_right_for_ordinary_colours(move):
     images = torch.tensor([[0.31, 0.66], [0.52, 0.45], [0.2, 0.6]], dtype=torch.float64).view(3, 1, 2).requires_grad_()
     assert torch.autograd.gradcheck(move, images)
+
+
+def test_what_is_differentiated_has_the_same_values_and_the_gradient_of_the_hue_at_every_tie(dtype):
+    for images in (cube(dtype), corners(dtype)):
+        for shift in (17.0, 60.0, 90.0, 180.0, 301.0):
+            still, followed = shift_hue(images, shift), shift_hue(images.clone().requires_grad_(), shift)
+            torch.testing.assert_close(followed.detach(), still, atol=CLOSE[dtype], rtol=0)
+    red = pixel(0.8, 0.2, 0.2, dtype=dtype)  # green and blue are equal: the hue is linear there, and no modulus
+    towards = pixel(0.0, 1.0, 0.0, dtype=dtype)
+    with forward_ad.dual_level():
+        forwards = forward_ad.unpack_dual(shift_hue(forward_ad.make_dual(red, towards), 30)).tangent
+    backwards = torch.autograd.functional.jvp(lambda image: shift_hue(image, 30), red, towards)[1]
+    torch.testing.assert_close(forwards, backwards)
+    assert backwards[1].item() == pytest.approx(1.25)  # between 1, where green grows, and 1.5, where it shrinks
 
 
 def test_a_learned_shift_gets_a_gradient_even_where_it_is_exact():

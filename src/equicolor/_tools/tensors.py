@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.autograd import forward_ad
 
 #: The devices that have autocast. Asked here, since the compiler of PyTorch 2.8 does not know the function.
 AUTOCAST = frozenset(kind for kind in ("cpu", "cuda", "xpu", "mps") if torch.amp.is_autocast_available(kind))
@@ -45,6 +46,13 @@ def is_readable(tensor: Tensor) -> bool:
         return False
     captured = tensor.device.type == "cuda" and torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
     return not captured
+
+
+def is_recorded(tensor: Tensor) -> bool:
+    """Whether what is done to a tensor goes into a graph, or is differentiated, backwards or forwards."""
+    if not is_readable(tensor) or (tensor.requires_grad and torch.is_grad_enabled()):
+        return True
+    return forward_ad.unpack_dual(tensor).tangent is not None  # type: ignore[no-untyped-call]
 
 
 def is_channels_last(features: Tensor) -> bool:

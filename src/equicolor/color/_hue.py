@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from equicolor._tools.tensors import is_recorded
 from equicolor.color._images import Shift, as_images, check_shift, per_image, where_exact, working
 
 #: The hue of pure red, green and blue, in sextants.
@@ -69,11 +70,18 @@ def hue_parts(images: Tensor) -> HueParts:
     largest = torch.maximum(torch.maximum(red, green), blue)
     smallest = torch.minimum(torch.minimum(red, green), blue)
     chroma = largest - smallest
-    chroma_hue = torch.where(
-        largest == red,
-        green - blue,
-        torch.where(largest == green, torch.add(blue - red, chroma, alpha=2), torch.sub(red - green, chroma, alpha=2)),
-    )
+    if is_recorded(images):
+        chroma_hue = torch.where(
+            largest == red,
+            green - blue,
+            torch.where(
+                largest == green, torch.add(blue - red, chroma, alpha=2), torch.sub(red - green, chroma, alpha=2)
+            ),
+        )
+    else:
+        # The same in all three cases, without asking which it is: CPUs are slow to choose pixel by pixel. Its gradient
+        # would not be: where green and blue are equal it is that of a modulus.
+        chroma_hue = (green - smallest).add_(blue - red).add_(chroma).copysign_(green - blue)
     return HueParts(smallest, largest, chroma, chroma_hue, smallest - chroma)
 
 

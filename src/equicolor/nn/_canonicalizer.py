@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from equicolor import color
 from equicolor._tools.crest import crest
 from equicolor._tools.leaf import leaf
-from equicolor._tools.tensors import full_precision, is_readable
+from equicolor._tools.tensors import full_precision, is_recorded
 from equicolor.groups import Factor, Group, registered_factors
 from equicolor.groups import group as as_group
 from equicolor.nn._canonical_networks import Usual, scores_of, shifts_of
@@ -317,13 +317,12 @@ def _moved(group: Group, images: Tensor, amounts: Tensor) -> Tensor:
 
     What is between then stays in the caches, and takes no memory of the size of the batch.
     """
-    recorded = torch.is_grad_enabled() and (images.requires_grad or amounts.requires_grad)
     is_large = math.prod(images.shape[-2:]) >= _LARGE and images.device.type == "cpu"
-    if recorded or not is_large or not (is_readable(images) and is_readable(amounts)):
+    if is_recorded(images) or is_recorded(amounts) or not is_large:
         return group.move_by(images, amounts)
     moved = torch.empty_like(images)
-    for image, own, result in zip(images, amounts.tolist(), moved, strict=True):
-        result.copy_(group.move_by(image.contiguous(), own))
+    for image, own, result in zip(torch.split(images, 1), amounts.tolist(), torch.split(moved, 1), strict=True):
+        result.copy_(group.move_by(image, own))
     return moved
 
 
