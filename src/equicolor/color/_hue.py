@@ -70,7 +70,7 @@ def hue_parts(images: Tensor) -> HueParts:
     largest = torch.maximum(torch.maximum(red, green), blue)
     smallest = torch.minimum(torch.minimum(red, green), blue)
     chroma = largest - smallest
-    if is_recorded(images):
+    if images.device.type != "cpu" or is_recorded(images):
         chroma_hue = torch.where(
             largest == red,
             green - blue,
