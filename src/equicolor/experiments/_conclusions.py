@@ -73,7 +73,8 @@ def of_errors(
         labels = [quoted(row.label) for row in alike]
         found = conclude(Grid("error", labels, columns, values, labels[0]), blind={})
     if others := [quoted(row.label) for row in rows if row not in alike]:
-        found.append(f"Trained otherwise, and so not held against {quoted(rows[0].label)} here: {named(others)}.")
+        first = quoted(rows[0].label)
+        found.append(f"Trained otherwise, or over fewer seeds, and so not held against {first} here: {named(others)}.")
     return found
 
 
