@@ -73,20 +73,17 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     test = load(recipe.data, split="test_a", **recipe.data_options)
     images = test.sample(32 if setting.quick else 512)[:].images
     records: list[Record] = []
-    every = [
-        (label, run, precision, move)
-        for label, those in runs.items()
-        for run in those
-        for precision in _PRECISIONS
-        for move in _MOVES[label]
-    ]
-    with runner.progress("measuring equivariance", len(every) * len(images)) as advance:
-        for label, run, precision, move in every:
+    every = [(label, run, precision) for label, those in runs.items() for run in those for precision in _PRECISIONS]
+    work = len(images) * sum(len(_MOVES[label]) for label, _, _ in every)
+    with runner.progress("measuring equivariance", work) as advance:
+        for label, run, precision in every:
             dtype = _PRECISIONS[precision]
-            errors = equivariance_error(run.model.to(dtype), images.to(dtype), _MOVES[label][move], layers=True)
-            about: Record = {"network": label, "seed": run.recipe.seed, "precision": precision, "move": move}
-            records += _records(about, errors)
-            advance(len(images))
+            model = run.model.to(dtype)
+            for move, group in _MOVES[label].items():
+                errors = equivariance_error(model, images.to(dtype), group, layers=True)
+                about: Record = {"network": label, "seed": run.recipe.seed, "precision": precision, "move": move}
+                records += _records(about, errors)
+                advance(len(images))
     tables = [_table(records, rows=[row.label for row in rows])]
     reduced = [f"{row.label}: {row.reduced}." for row in rows if row.reduced]
     notes = [
