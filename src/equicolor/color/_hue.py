@@ -6,7 +6,7 @@ channel whose own hue is ``o`` (red 0, green 2, blue -2) has the value ``m + C·
 is divided, so greys need no epsilon and every gradient is bounded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import torch
@@ -108,7 +108,9 @@ def hue_orbit(images: Tensor, degrees: Sequence[float]) -> Tensor:
     # Turning by 120° moves each channel to the next: channel c of the shift d is channel 0 of the shift d - 120°·c.
     wanted = [[(float(d) - 120.0 * channel) % 360.0 for channel in range(3)] for d in degrees]
     known: dict[float, Tensor] = dict(zip((0.0, 240.0, 120.0), torch.split(images, 1, dim=-3), strict=True))
-    parts = None if all(angles[0] in known for angles in wanted) else hue_parts(images)
+    if images.device.type == "cpu" and not is_recorded(images):
+        known |= _twelfths(images, {angle for angles in wanted for angle in angles if angle not in known})
+    parts = None if all(angle in known for angles in wanted for angle in angles) else hue_parts(images)
     if torch.compiler.is_compiling():  # one expression for each element: a compiler makes one pass of all
         elements = []
         for angles in wanted:
@@ -125,6 +127,33 @@ def hue_orbit(images: Tensor, degrees: Sequence[float]) -> Tensor:
                 known[angle] = hue_channel(parts, _sextants(angle))
             turned[element].narrow(-3, channel, 1).copy_(known[angle])
     return turned
+
+
+#: Channel 0 of a turn by an odd multiple of 30° is the middle between the largest and the smallest channel, and the
+#: difference of these two channels more, clamped to both: half-way through a sextant, both ramps are on one line.
+_ODD = {30.0: (0, 1), 90.0: (2, 1), 150.0: (2, 0), 210.0: (1, 0), 270.0: (1, 2), 330.0: (0, 2)}
+#: By 60°, 180° and 300° it is the complement of this channel: as far below the largest as that is above the smallest.
+_EVEN = {60.0: 1, 180.0: 0, 300.0: 2}
+
+
+def _twelfths(images: Tensor, angles: Collection[float]) -> dict[float, Tensor]:
+    """Channel 0 of turns by those of the angles that are multiples of 30°, in fewer passes than other angles take."""
+    near = [angle for angle in angles if angle in _ODD or angle in _EVEN]
+    if not near:
+        return {}
+    channels = torch.split(images, 1, dim=-3)
+    largest = torch.maximum(torch.maximum(channels[0], channels[1]), channels[2])
+    smallest = torch.minimum(torch.minimum(channels[0], channels[1]), channels[2])
+    middle = torch.add(largest, smallest).mul_(0.5)
+    found = {}
+    for angle in near:
+        if angle in _EVEN:
+            height = (largest - channels[_EVEN[angle]]).add_(smallest)
+        else:
+            more, less = (channels[place] for place in _ODD[angle])
+            height = (more - less).add_(middle)
+        found[angle] = height.clamp_(smallest, largest)
+    return found
 
 
 def _sextants(degrees: float) -> float:

@@ -93,24 +93,17 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         networks[label] = (create_model("z2cnn", name, num_classes=4), data, "random weights")
     records: list[Record] = []
     pictures: dict[str, Drawing] = {}
-    for label, (model, data, weights) in networks.items():
-        runner.log(f"drawing {label}")
-        group: Group = model.group  # type: ignore[assignment]
-        image = load(data, split="test_a").sample(1)[0].images
-        layers = [layer for layer in LAYERS if layer != "lift" or label not in _NO_LIFT]
-        found = [maps(model, group, image, layer) for layer in layers]
-        title = f"{label}, {weights}: {group.describe(_MOVED)}"
-        pictures[f"feature-maps-{label.lower()}"] = _draw(title, group, image, found)
-        records += [
-            {
-                "network": label,
-                "weights": weights,
-                "layer": each.name,
-                "move": group.describe(_MOVED),
-                "error": each.error,
-            }
-            for each in found
-        ]
+    with runner.progress("drawing feature maps", len(networks), unit="networks") as advance:
+        for label, (model, data, weights) in networks.items():
+            group: Group = model.group  # type: ignore[assignment]
+            image = load(data, split="test_a").sample(1)[0].images
+            layers = [layer for layer in LAYERS if layer != "lift" or label not in _NO_LIFT]
+            found = [maps(model, group, image, layer) for layer in layers]
+            move = group.describe(_MOVED)
+            pictures[f"feature-maps-{label.lower()}"] = _draw(f"{label}, {weights}: {move}", group, image, found)
+            about: Record = {"network": label, "weights": weights, "move": move}
+            records += [{**about, "layer": each.name, "error": each.error} for each in found]
+            advance(1)
     notes = [
         "In each pair of rows: an image and its maps at every element of the group, and below it the image with moved "
         "colours and its maps. A map below should be the one above it, permuted; blue borders mark one such pair. Of "

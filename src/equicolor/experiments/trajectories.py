@@ -121,15 +121,19 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     digits, shown, hues = (of_each_class(test, 5), 2, 36) if setting.quick else (of_each_class(test, 30), 3, 72)
     drawn = torch.cat([(digits.labels == k).nonzero()[:shown, 0] for k in range(digits.num_classes)])
     records: list[Record] = []
-    pictures: dict[str, tuple[Tensor, Tensor]] = {}
+    features: dict[str, Tensor] = {}
     for row in chosen:
         label = row.label
         for run in runs[label]:
             with runner.progress(f"{label}, seed {run.recipe.seed}: turning hues", len(digits) * hues) as advance:
                 found = trajectories(run.model, digits, hues, advance)
             records.append({"network": label, "seed": run.recipe.seed, **found.summary()})
-            if row.marked not in pictures:
-                pictures[row.marked] = (embedded(found.features[drawn]), found.labels[drawn])
+            features.setdefault(row.marked, found.features[drawn])
+    pictures: dict[str, tuple[Tensor, Tensor]] = {}
+    with runner.progress("embedding by t-SNE", len(features), unit="networks") as advance:
+        for label, own in features.items():
+            pictures[label] = (embedded(own), digits.labels[drawn])
+            advance(1)
     notes = [
         f"{len(digits)} test digits under {hues} hues from 0° to 360°. Features are those before the last convolution, "
         "their maximum over the group; length and distance are measured there, not in the picture, and in units of the "
