@@ -1,6 +1,7 @@
 """The progress bar: on a terminal with the time left and images/s; elsewhere a line now and then; never on stdout."""
 
 import io
+import threading
 import time
 
 import pytest
@@ -69,6 +70,16 @@ def test_what_is_over_at_once_has_no_bar(terminal):
     with progress("predicting", 40) as advance:
         advance(40)
     assert "predicting" not in terminal.getvalue()
+
+
+def test_a_bar_that_stands_still_is_drawn_at_once_and_when_told_and_by_no_thread(terminal):
+    threads = threading.active_count()
+    with progress("timing", 4, unit="calls", still=True) as advance:
+        assert "0/4" in terminal.getvalue()
+        assert threading.active_count() == threads
+        advance(3)
+        assert "3/4" in terminal.getvalue()
+        assert "left" in terminal.getvalue()
 
 
 def test_batches_count_when_they_have_been_used():

@@ -1,5 +1,7 @@
 """Timing: everything in turn, medians over rounds, ratios within them; by a clock of our own, never by the wall's."""
 
+from contextlib import contextmanager
+
 import pytest
 
 from equicolor._tools.timing import Timings, interleaved
@@ -34,6 +36,25 @@ def test_times_are_medians_without_the_warm_up():
     timings = interleaved({"a": clock.candidate("a", 100, 2, 9, 3)}, rounds=3, warm_up=1, clock=clock)
     assert timings.seconds == {"a": [2, 9, 3]}
     assert timings.median("a") == 3
+
+
+def test_what_watches_is_told_of_every_call_and_is_not_timed():
+    clock, told = Clock(), []
+
+    @contextmanager
+    def watch(title, total):
+        told.append((title, total))
+
+        def advance(count):
+            clock.now += 1000
+            told.append(count)
+
+        yield advance
+
+    calls = {name: clock.candidate(name, 1) for name in "ab"}
+    timings = interleaved(calls, rounds=2, warm_up=1, clock=clock, watch=watch, title="both")
+    assert told == [("both", 6), 1, 1, 1, 1, 1, 1]
+    assert timings.seconds == {"a": [1, 1], "b": [1, 1]}
 
 
 def test_a_ratio_does_not_see_that_the_machine_slows_down():

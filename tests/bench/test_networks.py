@@ -20,7 +20,7 @@ def test_every_mode_has_its_own_plain_network():
 def test_all_candidates_are_timed_in_one_loop_for_each_phase(monkeypatch):
     seen = []
 
-    def spy(calls, rounds):
+    def spy(calls, rounds, **_):
         seen.append(list(calls))
         return interleaved(calls, rounds, warm_up=0)
 

@@ -7,8 +7,8 @@ from equicolor.bench import FULL, QUICK, _plan
 
 def test_results_are_handed_over_whenever_there_are_new_ones(monkeypatch):
     monkeypatch.setattr(_plan, "measure_network", lambda name, *_, **__: [{"network": name}])
-    monkeypatch.setattr(_plan, "measure_lift", lambda *_: [{"way": "lift"}])
-    monkeypatch.setattr(_plan, "measure_families", lambda *_: [{"group": "temp3"}])
+    monkeypatch.setattr(_plan, "measure_lift", lambda *_, **__: [{"way": "lift"}])
+    monkeypatch.setattr(_plan, "measure_families", lambda *_, **__: [{"group": "temp3"}])
     plan = replace(FULL, networks=("resnet44", "z2cnn"), parts=("lift", "networks"))
     stages = [{k: v for k, v in results.items() if k in ("networks", "lift", "families")} for results in plan.run()]
     assert stages == [

@@ -4,13 +4,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeAlias, TypeVar
 
 from equicolor._tools.optional import require
 from equicolor._tools.words import spoken_time
 
 Each = TypeVar("Each")
+#: Takes a title and how many there are, and gives what is told how many more have been done.
+Watch: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 #: What is over sooner has no bar, in seconds.
 _AFTER = 0.5
@@ -33,7 +35,7 @@ def bar_columns(rich: Any, *between: Any) -> tuple[Any, ...]:
 
 @contextmanager
 def progress(
-    title: str, total: int | None, shown: bool = True, unit: str = "images"
+    title: str, total: int | None, shown: bool = True, unit: str = "images", *, still: bool = False
 ) -> Iterator[Callable[[int], None]]:
     """A bar on stderr while the block runs; where stderr is no terminal, a line a minute.
 
@@ -42,6 +44,7 @@ def progress(
         total: how many there are; None where that is not known.
         shown: nothing at all if not.
         unit: what is counted; of images it is also said how many each second.
+        still: nothing is drawn but when told of more, so that what is timed in between is alone on the machine.
 
     Yields:
         What is told how many more have been done.
@@ -50,8 +53,15 @@ def progress(
         yield lambda count: None
         return
     console = require("rich.console", "showing progress").Console(stderr=True)
-    with (_bar if console.is_terminal else _lines)(title, total, unit, console) as advance:
+    drawn = (_still_bar if still else _bar) if console.is_terminal else _lines
+    with drawn(title, total, unit, console) as advance:
         yield advance
+
+
+@contextmanager
+def unwatched(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """No bar: what is done by default where nobody asked for one."""
+    yield lambda count: None
 
 
 @contextmanager
@@ -75,6 +85,15 @@ def _bar(title: str, total: int | None, unit: str, console: Any) -> Iterator[Cal
         later.cancel()
         later.join()  # it may just be starting
         bar.stop()
+
+
+@contextmanager
+def _still_bar(title: str, total: int | None, unit: str, console: Any) -> Iterator[Callable[[int], None]]:
+    rich = require("rich.progress", "showing progress")
+    with rich.Progress(*bar_columns(rich), console=console, transient=True, auto_refresh=False) as bar:
+        task = bar.add_task(title, total=total)
+        bar.refresh()
+        yield lambda count: bar.update(task, advance=count, refresh=True)
 
 
 @contextmanager

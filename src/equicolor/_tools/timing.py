@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 
 import torch
 
+from equicolor._tools.progress import Watch, unwatched
+
 Call = Callable[[], object]
 Name = TypeVar("Name", bound=Hashable)
 
@@ -39,6 +41,8 @@ def interleaved(
     warm_up: int = 2,
     *,
     clock: Callable[[], float] = time.perf_counter,
+    watch: Watch = unwatched,
+    title: str = "timing",
 ) -> Timings[Name]:
     """Times every candidate once in each round. Every other round runs backwards: nobody always has the same neighbour.
 
@@ -47,21 +51,26 @@ def interleaved(
         rounds: how many.
         warm_up: calls of each that are not counted.
         clock: what tells the time.
+        watch: is told of every call, between the times that are taken.
+        title: what it is told to call them.
     """
     if rounds < 1:
         raise ValueError(f"it takes at least one round to measure anything, got {rounds}")
-    for _ in range(warm_up):
-        for candidate in candidates.values():
-            candidate()
-    _wait_for_accelerator()
     seconds: dict[Name, list[float]] = {name: [] for name in candidates}
     names = list(candidates)
-    for index in range(rounds):
-        for name in names if index % 2 == 0 else reversed(names):
-            start = clock()
-            candidates[name]()
-            _wait_for_accelerator()
-            seconds[name].append(clock() - start)
+    with watch(title, (warm_up + rounds) * len(candidates)) as advance:
+        for _ in range(warm_up):
+            for candidate in candidates.values():
+                candidate()
+                advance(1)
+        _wait_for_accelerator()
+        for index in range(rounds):
+            for name in names if index % 2 == 0 else reversed(names):
+                start = clock()
+                candidates[name]()
+                _wait_for_accelerator()
+                seconds[name].append(clock() - start)
+                advance(1)
     return Timings(seconds)
 
 

@@ -1,11 +1,12 @@
 """What is measured and how thoroughly, in full and quickly; and one run of it."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from equicolor._tools import environment
+from equicolor._tools.progress import Watch, unwatched
 from equicolor.bench import canonical, layers
 from equicolor.bench.data import measure_data
 from equicolor.bench.lift import measure_families, measure_lift
@@ -48,50 +49,48 @@ class Plan:
     lift_batch: int = 128
     device: str = "cpu"
 
-    def run(self, say: Callable[[str], None] = lambda _: None) -> Iterator[dict[str, Any]]:
+    def run(self, watch: Watch = unwatched) -> Iterator[dict[str, Any]]:
         """Measures, and gives all results so far whenever there are new ones."""
         began = time.perf_counter()
         versions = {name: environment.versions()[name] for name in ("equicolor", "torch", "python")}
         machine = {**versions, **environment.machine(self.device)}
         results: dict[str, Any] = {"machine": machine, "plan": asdict(self)}
-        for name, records in self._measurements(say):
+        for name, records in self._measurements(watch):
             results[name] = [*results.get(name, []), *records]
             if name == "layers":
                 results["layers_summary"] = layers.summary(records)
             results["seconds"] = time.perf_counter() - began
             yield results
 
-    def _measurements(self, say: Callable[[str], None]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    def _measurements(self, watch: Watch) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         if "networks" in self.parts:
             which = candidates(self.network_groups, self.network_modes, floor=self.floor, fused=self.fused)
             for name in self.networks:
                 yield (
                     "networks",
-                    measure_network(name, which, rounds=self.rounds, batch=self.batch, device=self.device, say=say),
+                    measure_network(name, which, rounds=self.rounds, batch=self.batch, device=self.device, watch=watch),
                 )
         if "canonical" in self.parts:
             yield (
                 "canonical",
                 canonical.measure_canonical(
-                    sizes=self.canonical_sizes, rounds=self.rounds, batch=self.batch, device=self.device, say=say
+                    sizes=self.canonical_sizes, rounds=self.rounds, batch=self.batch, device=self.device, watch=watch
                 ),
             )
         if "layers" in self.parts:
             sizes = layers.sweep(self.layer_groups, self.layer_widths, self.layer_maps, batch=self.batch or 32)
             sizes += layers.sizes_in("z2cnn", self.layer_groups, self.batch or 128, 28)  # the smallest in the paper
             records = []
-            for index, size in enumerate(sizes):
-                if index % 20 == 0:
-                    say(f"layers: {index} of {len(sizes)} sizes")
-                records.append(layers.measure_layer(size, self.layer_rounds, self.device))
+            with watch("layers", len(sizes)) as advance:
+                for size in sizes:
+                    records.append(layers.measure_layer(size, self.layer_rounds, self.device))
+                    advance(1)
             yield "layers", records
         if "lift" in self.parts:
-            say("lift")
-            yield "lift", measure_lift(self.modes, self.rounds, self.lift_batch)
-            yield "families", measure_families(self.modes, self.rounds, self.lift_batch)
+            yield "lift", measure_lift(self.modes, self.rounds, self.lift_batch, watch=watch)
+            yield "families", measure_families(self.modes, self.rounds, self.lift_batch, watch=watch)
         if "data" in self.parts:
-            say("data")
-            yield "data", measure_data(self.modes, self.rounds, self.lift_batch)
+            yield "data", measure_data(self.modes, self.rounds, self.lift_batch, watch=watch)
 
 
 FULL = Plan()

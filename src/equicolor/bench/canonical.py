@@ -1,11 +1,12 @@
 """Canonicalised networks: what the small network in front costs, against the plain network, in the same rounds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
+from equicolor._tools.progress import Watch, unwatched
 from equicolor._tools.timing import interleaved
 from equicolor.bench._memory import peak_memory
 from equicolor.bench.networks import PHASES, Phase, timed
@@ -26,7 +27,7 @@ def measure_canonical(
     rounds: int = 15,
     batch: int | None = None,
     device: str | torch.device = "cpu",
-    say: Callable[[str], None] = lambda _: None,
+    watch: Watch = unwatched,
 ) -> list[dict[str, Any]]:
     """Times ResNet-18 by itself and behind each canonicaliser, which is frozen, as it is in training by default.
 
@@ -36,7 +37,7 @@ def measure_canonical(
         rounds: of the interleaved loops.
         batch: images; by default 32, and 8 of the large ones.
         device: where.
-        say: told what is about to be done.
+        watch: is told what is timed, and of every call.
     """
     records = []
     for size in sizes:
@@ -45,11 +46,11 @@ def measure_canonical(
         images = torch.rand(count, 3, size, size, device=device).to(memory_format=torch.channels_last)
         labels = torch.randint(10, (count,), device=device)
         for phase in PHASES:
-            say(f"canonicalised {_NETWORK}, {phase}, {size}×{size}")
             models = {group: _build(group, size, phase, images) for group in (None, *groups)}
             work = {group: multiply_adds(model, images).total for group, model in models.items()}
             calls = {group: timed(model, "eager", phase, images, labels) for group, model in models.items()}
-            timings = interleaved(calls, rounds)
+            title = f"canonicalised {_NETWORK}, {phase}, {size}×{size}"
+            timings = interleaved(calls, rounds, watch=watch, title=title)
             memory = {group: peak_memory(call, device) for group, call in calls.items()}
             records += [
                 {

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from equicolor._tools.progress import Watch, unwatched
 from equicolor._tools.timing import interleaved
 from equicolor.bench import _pil
 from equicolor.bench._compile import compiling
@@ -27,7 +28,7 @@ _SIDE, _ORDER = 32, 4
 
 
 def measure_data(
-    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128
+    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128, watch: Watch = unwatched
 ) -> list[dict[str, Any]]:
     """Images per second of each way, from the same decoded CIFAR-10; from noise, where EQUICOLOR_DATA has none."""
     name, fetch, pixels = _source()
@@ -46,7 +47,8 @@ def measure_data(
         compiled = torch.compile(group.lift, fullgraph=True, dynamic=False)
         ways["equicolor, batches, lift compiled"] = lambda indices, step: compiled(augment(fetch(indices), step))
     with compiling():
-        timings = interleaved({name: _on_the_next(way, batches) for name, way in ways.items()}, rounds, warm_up=1)
+        calls = {name: _on_the_next(way, batches) for name, way in ways.items()}
+        timings = interleaved(calls, rounds, warm_up=1, watch=watch, title="data")
     return [
         {
             "way": way,

@@ -9,6 +9,7 @@ import torch
 
 from equicolor import color
 from equicolor._tools.optional import require
+from equicolor._tools.progress import Watch, unwatched
 from equicolor._tools.timing import interleaved
 from equicolor.bench import _pil
 from equicolor.bench._compile import compiling
@@ -25,7 +26,11 @@ _ORDER = 4
 
 
 def measure_lift(
-    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128, side: int = 32
+    modes: Sequence[Mode] = ("eager", "compiled"),
+    rounds: int = 15,
+    batch: int = 128,
+    side: int = 32,
+    watch: Watch = unwatched,
 ) -> list[dict[str, Any]]:
     """Seconds for each way and image; how many times faster than PIL's, and, of one element, than kornia's."""
     kornia = require("kornia.color", "comparing with kornia")
@@ -42,7 +47,7 @@ def measure_lift(
         compiled = torch.compile(group.lift, fullgraph=True, dynamic=False)
         whole["equicolor lift, compiled"] = lambda: compiled(images)
     with compiling():
-        timings = interleaved({**whole, **one}, rounds)
+        timings = interleaved({**whole, **one}, rounds, watch=watch, title="lift")
     shared = {"group": str(group), "batch": batch, "image_size": side}
     return [
         {
@@ -57,7 +62,11 @@ def measure_lift(
 
 
 def measure_families(
-    modes: Sequence[Mode] = ("eager", "compiled"), rounds: int = 15, batch: int = 128, side: int = 32
+    modes: Sequence[Mode] = ("eager", "compiled"),
+    rounds: int = 15,
+    batch: int = 128,
+    side: int = 32,
+    watch: Watch = unwatched,
 ) -> list[dict[str, Any]]:
     """Seconds of the lifting layer for each family, layout and mode, for each image and element of the group."""
     images = torch.rand(batch, 3, side, side, generator=torch.Generator().manual_seed(0))
@@ -71,7 +80,7 @@ def measure_families(
                     lift = torch.compile(lift, fullgraph=True, dynamic=False)
                 calls[name, layout, mode] = lambda lift=lift, given=given: lift(given)  # type: ignore[misc]
     with compiling():
-        timings = interleaved(calls, rounds)
+        timings = interleaved(calls, rounds, watch=watch, title="lift of each family")
     records = []
     for name, layout, how in calls:
         order, first = as_group(name).order, as_group(FAMILIES[0]).order

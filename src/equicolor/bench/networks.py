@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from equicolor import algorithms
+from equicolor._tools.progress import Watch, unwatched
 from equicolor._tools.timing import Timings, interleaved
 from equicolor.bench._compile import compile_blocks, compiling
 from equicolor.bench._floor import leave_out_transforms
@@ -83,7 +84,7 @@ def measure_network(
     rounds: int = 15,
     batch: int | None = None,
     device: str | torch.device = "cpu",
-    say: Callable[[str], None] = lambda _: None,
+    watch: Watch = unwatched,
 ) -> list[dict[str, Any]]:
     """Times a training step and inference of every candidate, in channels_last, and counts memory and multiply-adds.
 
@@ -96,7 +97,7 @@ def measure_network(
         rounds: of the interleaved loop; each phase has one, with all candidates in it.
         batch: images; by default 128 for z2cnn, as the paper trains it, and 32 for the others.
         device: where.
-        say: told what is about to be done.
+        watch: is told what is timed, and of every call.
     """
     side = 28 if name == "z2cnn" else 32
     count = batch or (128 if name == "z2cnn" else 32)
@@ -109,13 +110,13 @@ def measure_network(
     every = which
     for phase in PHASES:
         which = [each for each in every if phase == "inference" or each.algorithm != "fused"]
-        say(f"{name}, {phase}: {len(which)} networks, {rounds} rounds")
         with compiling():
             built = {each: _build(name, each, phase, images) for each in which}
             counts = {each: _counts(model, images) for each, model in built.items() if each.algorithm != "fused"}
             counts |= {each: counts[Candidate(each.group)] for each in which if each.algorithm == "fused"}
             calls = {each: timed(model, each.mode, phase, images, labels) for each, model in built.items()}
-            timings = interleaved(calls, rounds)
+            title = f"{name}, {phase}: {len(which)} networks"
+            timings = interleaved(calls, rounds, watch=watch, title=title)
             memory = {each: peak_memory(call, device) for each, call in calls.items()}
             # Compiled, everything between two convolutions is one operation; what is seen here is the CPU alone.
             profiled = [each for each in which if each.mode == "eager" and images.device.type == "cpu"]

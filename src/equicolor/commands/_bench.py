@@ -1,7 +1,8 @@
 """``equicolor bench``."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def bench(
     before = torch.get_num_threads()
     torch.set_num_threads(threads or before)
     try:
-        for measured in plan.run(console.note):
+        for measured in plan.run(_watched):
             results |= measured
             write_json(folder / "bench.json", results)  # what is measured is not lost
     finally:
@@ -129,6 +130,12 @@ def bench(
         print("This was the quick version: small batches and few rounds. Its numbers show that everything works.")
     console.note(f"{results['seconds']:.0f} s. Written: {', '.join(map(str, written))}")
     return results
+
+
+def _watched(title: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
+    """A line that stays, and a bar that is drawn between what is timed and not beside it."""
+    console.note(title)
+    return console.progress(title, total, unit="calls", still=True)
 
 
 def _check(option: str, given: Sequence[str], known: Sequence[str]) -> None:

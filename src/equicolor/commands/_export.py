@@ -1,6 +1,7 @@
 """``equicolor export``."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -154,6 +155,8 @@ def _show(both: "Quantized", labels: "Tensor | None") -> None:
             for count in counts
         },
         _ROUNDS,
+        watch=partial(console.progress, unit="calls", still=True),
+        title="timing both files",
     )
     columns = [
         "",

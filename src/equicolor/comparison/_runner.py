@@ -32,18 +32,21 @@ class Runner:
         """The runs that there are, and what was measured of them."""
         return Runs(self.root, self.log.quiet)
 
-    def progress(self, title: str, total: int, unit: str = "images") -> AbstractContextManager[Callable[[int], None]]:
+    def progress(
+        self, title: str, total: int, unit: str = "images", *, still: bool = False
+    ) -> AbstractContextManager[Callable[[int], None]]:
         """Shows a bar for what is measured of networks, unless the log is quiet.
 
         Args:
             title: what is being done.
             total: how many there are.
             unit: what is counted.
+            still: nothing is drawn but when told of more: for what is timed.
 
         Returns:
             A context that gives what is told how many more have been done.
         """
-        return progress(title, total, shown=not self.log.quiet, unit=unit)
+        return progress(title, total, shown=not self.log.quiet, unit=unit, still=still)
 
     def train(
         self,

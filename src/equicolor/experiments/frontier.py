@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from equicolor._tools.pages import Drawing
+from equicolor._tools.progress import Watch
 from equicolor._tools.timing import interleaved
 from equicolor.comparison import measured, seeds_of
 from equicolor.data import hue_coverage
@@ -61,10 +62,9 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     shift = {"data_options": {"shift": seen}}
     rows = chosen_rows(setting, rows_of(setting, "frontier", _NETWORKS, shift, {**shift, **quick}))
     runs = runner.train(rows)
-    runner.log(f"Timing {_ROUNDS} steps of each network, in turn.")
-    costs = _costs(
-        {row.label: row.recipe.model_options for row in rows}, rows, batch=rows[0].recipe.batch_size, size=28
-    )
+    watch = partial(runner.progress, unit="steps", still=True)
+    options = {row.label: row.recipe.model_options for row in rows}
+    costs = _costs(options, rows, watch, batch=rows[0].recipe.batch_size, size=28)
     records: list[Record] = []
     for row in rows:
         for run in runs[row.label]:
@@ -80,7 +80,7 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     wide = {
         row.label: {name: value for name, value in row.recipe.model_options.items() if name != "width"} for row in rows
     }
-    note, of_wide = _NOTE.format(seeds=seeds_of(records)), _costs(wide, rows, batch=32, size=32)
+    note, of_wide = _NOTE.format(seeds=seeds_of(records)), _costs(wide, rows, watch, batch=32, size=32)
     conclusion = _conclusion(rows, records)
     records += [{"network": label, "width": "paper", **cost} for label, cost in of_wide.items()]
     return Outcome(records, [*tables, _wide_table(rows, of_wide)], picture, [note], conclusion)
@@ -106,7 +106,9 @@ def _conclusion(rows: Sequence[Row], records: Sequence[Record]) -> list[str]:
     return [said, *(["This is one seed."] if one else [])]
 
 
-def _costs(options: Mapping[str, Mapping[str, Any]], rows: Sequence[Row], batch: int, size: int) -> dict[str, Record]:
+def _costs(
+    options: Mapping[str, Mapping[str, Any]], rows: Sequence[Row], watch: Watch, *, batch: int, size: int
+) -> dict[str, Record]:
     """Parameters, multiply-adds of the bilinear algorithms, and the CPU's time for a step of training.
 
     The latter two are relative to those of the first row, times in the same rounds.
@@ -122,7 +124,8 @@ def _costs(options: Mapping[str, Mapping[str, Any]], rows: Sequence[Row], batch:
         work[row.label], parameters[row.label] = multiply_adds(fast, images[:1]).convolutions, fast.num_parameters
         trained = faster_norms(create_model("resnet18", group, **own).to(memory_format=torch.channels_last)).train()  # type: ignore[call-overload]
         steps[row.label] = partial(_step, trained, images, labels)
-    timings, plain = interleaved(steps, _ROUNDS, clock=time.process_time), rows[0].label
+    title, plain = f"timing {_ROUNDS} steps of each network, in turn", rows[0].label
+    timings = interleaved(steps, _ROUNDS, clock=time.process_time, watch=watch, title=title)
     return {
         label: {
             "parameters": parameters[label],
