@@ -70,12 +70,19 @@ def measure_canonical(
     return records
 
 
+def _move_something(canonicalizer: Canonicalizer) -> None:
+    """Leaves no weights of zero, with which an untrained one finds nothing to undo: that takes another time."""
+    for parameter in canonicalizer.parameters():
+        if not parameter.any():
+            nn.init.normal_(parameter, std=0.1)
+
+
 def _build(group: str | None, size: int, phase: Phase, images: torch.Tensor) -> nn.Module:
     torch.manual_seed(0)
     stem = "cifar" if size <= 64 else "imagenet"
     model: nn.Module = create_model(_NETWORK, num_classes=10, stem=stem, canonicalize=group)
     for part in model.modules():
         if isinstance(part, Canonicalizer):
-            part.requires_grad_(False).eval()
+            _move_something(part.requires_grad_(False).eval())
     model = model.to(images.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     return optimize_for_inference(model, images) if phase == "inference" else model.train()

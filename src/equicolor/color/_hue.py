@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from equicolor._tools.tensors import is_recorded
+from equicolor._tools.tensors import is_channels_last, is_recorded
 from equicolor.color._images import Shift, as_images, check_shift, per_image, where_exact, working
 
 #: The hue of pure red, green and blue, in sextants.
@@ -107,8 +107,11 @@ def hue_orbit(images: Tensor, degrees: Sequence[float]) -> Tensor:
     """``images`` turned by each of ``degrees``: ``(len(degrees), *, 3, H, W)``; multiples of 120° are permutations."""
     # Turning by 120° moves each channel to the next: channel c of the shift d is channel 0 of the shift d - 120°·c.
     wanted = [[(float(d) - 120.0 * channel) % 360.0 for channel in range(3)] for d in degrees]
+    on_cpu = images.device.type == "cpu" and not is_recorded(images)
+    last = on_cpu and is_channels_last(images)
+    images = images.contiguous() if last else images  # every channel is read several times: once with gaps is enough
     known: dict[float, Tensor] = dict(zip((0.0, 240.0, 120.0), torch.split(images, 1, dim=-3), strict=True))
-    if images.device.type == "cpu" and not is_recorded(images):
+    if on_cpu:
         known |= _twelfths(images, {angle for angles in wanted for angle in angles if angle not in known})
     parts = None if all(angle in known for angles in wanted for angle in angles) else hue_parts(images)
     if torch.compiler.is_compiling():  # one expression for each element: a compiler makes one pass of all
@@ -121,6 +124,8 @@ def hue_orbit(images: Tensor, degrees: Sequence[float]) -> Tensor:
                 elements.append(hue_channel(parts, images.new_tensor(offsets).view(3, 1, 1)))
         return torch.stack(elements)
     turned = images.new_empty(len(wanted), *images.shape)  # each channel computed once, and written where it belongs
+    if last and len(wanted) == 1:  # of several, what comes next makes its own layout
+        turned = torch.empty_like(turned[0], memory_format=torch.channels_last)[None]
     for element, angles in enumerate(wanted):
         for channel, angle in enumerate(angles):
             if angle not in known and parts is not None:
