@@ -29,12 +29,17 @@ def losses(machine, folder, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("machine", "folder", "least", "at_worst"), [("AVX512", "layers", 800, 0.5), ("AVX2", "layers-avx2", 300, 0.7)]
+    ("machine", "folder", "least", "share", "at_worst"),
+    [
+        ("AVX512", "layers", 800, 0.965, 0.4),
+        ("AVX512", "layers-again", 800, 0.975, 0.45),
+        ("AVX2", "layers-avx2", 300, 0.965, 0.7),
+    ],
 )
-def test_auto_is_within_5_percent_of_the_better_way_at_19_of_20_sizes(machine, folder, least, at_worst, monkeypatch):
+def test_auto_is_nearly_always_within_5_percent_of_the_better_way(machine, folder, least, share, at_worst, monkeypatch):
     found = losses(getattr(_cost, machine), folder, monkeypatch)
     assert len(found) > least
-    assert sum(loss <= 0.05 for loss in found) / len(found) > 0.95
+    assert sum(loss <= 0.05 for loss in found) / len(found) > share
     assert sum(found) / len(found) < 0.01
     assert max(found) < at_worst
 
@@ -79,7 +84,8 @@ def timings(folder):
 
 
 def test_calibrated_it_chooses_better_on_what_was_measured_and_the_file_says_so(tmp_path, monkeypatch):
-    monkeypatch.setitem(_cost.MACHINES, "cpu", _cost.AVX512)
+    # As if this were another kind of machine than the one measured.
+    monkeypatch.setitem(_cost.MACHINES, "cpu", _cost.AVX512._replace(direct=_cost.CUDA.direct, fast=_cost.CUDA.fast))
     found = calibrated(timings("layers-again"))
     assert found["mean_loss"] < 0.6 * found["mean_loss_before"]
     assert found == calibrated(timings("layers-again"))
