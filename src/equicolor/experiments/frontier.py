@@ -1,4 +1,4 @@
-"""The frontier: what is gained on unseen hues, and at what cost, where the group ends after one, two … all stages."""
+"""The frontier: what is gained on unseen hues, and at what cost, where the group ends after the stem, a stage … all."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -29,10 +29,12 @@ _PLAIN = "plain"
 #: What networks are called, and which variants of the recipe they are.
 _NETWORKS = {
     _PLAIN: "plain",
+    "Hue-4, stem": "hue4-0",
     "Hue-4, stage 1": "hue4-1",
     "Hue-4, stages 1–2": "hue4-2",
     "Hue-4, stages 1–3": "hue4-3",
     "Hue-4, all stages": "hue4",
+    "Hue-12, stem": "hue12-0",
     "Hue-12, stage 1": "hue12-1",
     "Hue-12, stages 1–2": "hue12-2",
     "Hue-12, stages 1–3": "hue12-3",
@@ -49,8 +51,8 @@ _ROUNDS = 9
     title="Pooling early: what is gained, and what it costs",
     about=(
         "A network is invariant wherever it pools over the group; what stands behind is conventional. Narrow "
-        "ResNet-18s of about equally many parameters, with the group on the first stage, the first two … or all, "
-        f"see digits in {_ARC}° of hue and are tested on all others. How much of the full network's gain over "
+        "ResNet-18s of about equally many parameters, with the group on the stem, the first stage, the first two … or "
+        f"all, see digits in {_ARC}° of hue and are tested on all others. How much of the full network's gain over "
         "the plain one remains, and for what cost?"
     ),
     quick="A few embedded digits, one seed.",

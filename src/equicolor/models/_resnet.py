@@ -40,9 +40,10 @@ class ResNet(Model):
         depth: 18, 34, 44 or 50.
         stem: ``"cifar"``, one 3×3 convolution, which gives the paper's counts; or ``"imagenet"``, a 7×7 convolution and
             max pooling, each of stride 2: about sixteen times cheaper, for images of some 100 pixels and more.
-        pool_after: the last stage on the group, ``"stage1"``; the rest, behind the pooling, are conventional, as wide
-            as in the conventional network, so that the parameter count stays about the same. By default all stages live
-            on the group. The earlier, the less time it takes: the experiment ``frontier`` shows what it costs in error.
+        pool_after: the last stage on the group, ``"stage1"``, or ``"stem"``; the rest, behind the pooling, are
+            conventional, as wide as in the conventional network, so that the parameter count stays about the same. By
+            default all stages live on the group. The earlier, the less time it takes: the experiment ``frontier`` shows
+            what it costs in error.
         group_stages: how many stages live on the group, the rest being conventional, but of the group's narrower
             widths. One, with ``width=63``, gives the paper's counts for CEConv.
     """
@@ -69,13 +70,15 @@ class ResNet(Model):
         # Counted in squared widths, a bottleneck has 4 + 4 filters of area 1 and one of area 9.
         area = 17 / 9 if shape.bottleneck else 9
         widths = kit.widths(shape.widths, area)
+        channels = widths[0]
         if pool_after is not None:
             group_stages = _number_of_stage(pool_after, stages, kit, group_stages)
             widths[group_stages:] = kit.widths_behind(shape.widths, area)[group_stages:]
-        self.stem = _stem(kit, widths[0], stem)
-        self.stages, behind, channels = nn.Sequential(), nn.Sequential(), widths[0]
+        group_stages = stages if group_stages is None else group_stages
+        self.stem = _stem(kit, channels, stem)
+        self.stages, behind = nn.Sequential(), nn.Sequential()
         for index, (count, width) in enumerate(zip(shape.blocks, widths, strict=True)):
-            on_group = index < (group_stages or stages)
+            on_group = index < group_stages
             stage = _stage(kit if on_group else make_kit(None), channels, width, count, index > 0, shape.bottleneck)
             (self.stages if on_group else behind).append(stage)
             channels = _EXPANSION * width if shape.bottleneck else width
@@ -84,7 +87,7 @@ class ResNet(Model):
         self.head = nn.Sequential(OrderedDict(**pooling, classifier=nn.Linear(channels, num_classes)))
 
     def features(self, images: Tensor) -> Tensor:
-        """Computes the output of the last stage on the group.
+        """Computes the output of the last stage on the group, or of the stem.
 
         Args:
             images: images in [0, 1], ``(B, C, H, W)``.
@@ -101,7 +104,7 @@ for _depth in _SHAPES:
 
 
 def _number_of_stage(pool_after: str, stages: int, kit: Kit, group_stages: int | None) -> int:
-    names = [f"stage{number}" for number in range(1, stages + 1)]
+    names = ["stem", *(f"stage{number}" for number in range(1, stages + 1))]
     if pool_after not in names or kit.group is None:
         raise ValueError(
             f"pool_after must be one of {', '.join(map(repr, names))}, in a network with a group; got {pool_after!r} "
@@ -109,7 +112,7 @@ def _number_of_stage(pool_after: str, stages: int, kit: Kit, group_stages: int |
         )
     if group_stages is not None:
         raise ValueError(f"pool_after and group_stages both say where to pool: got {pool_after!r} and {group_stages!r}")
-    return 1 + names.index(pool_after)
+    return names.index(pool_after)
 
 
 def _stem(kit: Kit, width: int, stem: Stem) -> nn.Sequential:
