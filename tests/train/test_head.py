@@ -61,12 +61,25 @@ def test_what_is_remembered_is_what_would_be_computed_anew(run, tmp_path, monkey
         torch.testing.assert_close(weights(run.folder)[name], value, atol=1e-4, rtol=1e-3)
 
 
+def test_weights_alone_learn_and_the_statistics_of_norms_stay(tmp_path):
+    recipe = HEAD.replace(epochs=None, iterations=2)
+    still, learnt, usual = (
+        weights(fit(recipe.replace(train_only=only, lr=lr), tmp_path / name, quiet=True).folder)
+        for name, only, lr in (("still", "weights", 1e-30), ("learnt", "weights", 0.01), ("usual", None, 0.01))
+    )
+    statistics = {name for name in learnt if "running" in name or "num_batches" in name}
+    assert statistics
+    same = {name for name in learnt if torch.equal(learnt[name], still[name])}
+    assert same == {*statistics, "lift.mean", "lift.std"}
+    assert any(not torch.equal(usual[name], still[name]) for name in statistics)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"model": "z2cnn", "model_options": {}}, "z2cnn ends in GroupPool"),
         ({"canonicalize": "hue4", "canonicalizer_training": "together"}, "canonicalizer_training='together'"),
-        ({"train_only": "tail"}, "There are head"),
+        ({"train_only": "tail"}, "There are head, weights"),
     ],
 )
 def test_what_has_no_head_to_train_alone_is_refused(changes, words, tmp_path):

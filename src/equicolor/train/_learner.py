@@ -87,8 +87,12 @@ class Learner(nn.Module):
         return loss if self.recipe.canonicalizer_training == "first" else loss + self._canonicalizer_loss(batch, draw)
 
     def train_mode(self) -> None:
-        """The network in training mode; but for what is frozen in front of its head."""
+        """The network in training mode; but for what is frozen in front of its head, or statistics of norms."""
         self.model.train()
+        if self.recipe.train_only == "weights":
+            for module in self.model.modules():
+                if isinstance(module, nn.modules.batchnorm._BatchNorm):
+                    module.eval()
         if self.head is not None:
             self.model.eval()
             self.head.train()

@@ -89,7 +89,8 @@ class Recipe:
             group. Its classifier goes with it where there are as many classes.
         license: the licence of the weights, for the card of the network, by its identifier on the hub, ``"mit"``.
         train_only: ``"head"``, the classifier alone learns, and all before it stays as it is, statistics of norms too.
-            Where ``augment`` draws nothing, what the others make of an image is computed once.
+            Where ``augment`` draws nothing, what the others make of an image is computed once. ``"weights"``: all of
+            the network learns but the statistics of its batch norms, which stay those of its pretraining.
     """
 
     data: str
@@ -136,7 +137,7 @@ class Recipe:
     around: str | None = None
     weights: str | None = None
     license: str | None = None
-    train_only: Literal["head"] | None = None
+    train_only: Literal["head", "weights"] | None = None
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
@@ -174,7 +175,7 @@ class Recipe:
             with torch.device("meta"):  # draws nothing
                 Canonicalizer(self.canonicalize, **self.canonicalize_options)  # says what is wrong with it
         self._check_around()
-        if self.train_only is not None and (self.task, self.canonicalizer_training) != ("classification", "first"):
+        if self.train_only == "head" and (self.task, self.canonicalizer_training) != ("classification", "first"):
             raise ValueError(
                 "train_only: head is for classifiers, and for canonicalisers that are trained first; this recipe has "
                 f"task={self.task!r} and canonicalizer_training={self.canonicalizer_training!r}"
