@@ -44,7 +44,10 @@ _EXPERIMENTS = (
 )
 #: Jobs that are the same as before: the folder then and now, and the files in it.
 SAME = {
-    "the experiments of before; they also say now what came out": (("experiments", _EXPERIMENTS), ("experiments", _EXPERIMENTS)),
+    "the experiments of before; they also say now what came out": (
+        ("experiments", _EXPERIMENTS),
+        ("experiments", _EXPERIMENTS),
+    ),
     "the layers of the group convolution": (
         ("nn", "_bilinear _combine _conv _cost _dropout _linear"),
         ("nn", "_bilinear _combine _conv _cost _dropout _linear"),
