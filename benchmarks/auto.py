@@ -7,49 +7,60 @@ have known of it; how often that is right on the other is what can be asked of a
 """
 
 import json
-import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from equicolor.bench.layers import PHASES, Size, taken_by_auto
+from equicolor.bench import layers
 from equicolor.nn import _cost
 
 RESULTS = Path(__file__).parent / "results"
 SWEEPS = {"layers": _cost.AVX512, "layers-again": _cost.AVX512, "layers-avx2": _cost.AVX2}
-WAYS = ("direct", "fast")
 
 
-def timings(sweep: str) -> Iterator[tuple[tuple[Any, ...], Size, dict[str, float]]]:
-    """What was timed: its key, its size, and the seconds of both ways."""
-    for record in json.loads((RESULTS / sweep / "bench.json").read_text(encoding="utf-8"))["layers"]:
-        size = Size(**{name: record[name] for name in Size.__dataclass_fields__})
-        for phase in PHASES:
-            yield (size, phase), size, {way: record[phase][way] for way in WAYS}
+def records(sweep: str) -> list[dict[str, Any]]:
+    """What was measured of each size."""
+    found: list[dict[str, Any]] = json.loads((RESULTS / sweep / "bench.json").read_text(encoding="utf-8"))["layers"]
+    return found
 
 
-def said(losses: Iterable[float]) -> str:
-    """The share within 5 %, the mean and the worst."""
-    every = list(losses)
-    share = sum(loss <= 0.05 for loss in every) / len(every)
-    return f"{share:.1%} of {len(every)} within 5 %, mean {statistics.fmean(every):.2%}, at worst {max(every):.0%}"
+def size_of(record: dict[str, Any]) -> layers.Size:
+    """The size that a record is of."""
+    return layers.Size(**{name: record[name] for name in layers.Size.__dataclass_fields__})
 
 
-def loss(seconds: dict[str, float], way: str) -> float:
-    """How much longer than the better way this one took, as a share."""
-    return seconds[way] / min(seconds.values()) - 1
+def said(sweep: str, chosen: Callable[[layers.Size, str], layers.Way]) -> str:
+    """The share within 5 %, the mean loss and the worst, where the way is chosen for each size and phase."""
+    losses = []
+    for record in records(sweep):
+        size = size_of(record)
+        losses.append(
+            {phase: {"loss": layers.loss(_seconds(record[phase]), chosen(size, phase))} for phase in layers.PHASES}
+        )
+    found = layers.summary(losses)
+    return (
+        f"{found['share_within_5_percent']:.1%} of {found['timings']} within 5 %, mean {found['mean_loss']:.2%}, "
+        f"at worst {found['worst_loss']:.0%}"
+    )
+
+
+def _seconds(timed: dict[str, Any]) -> dict[layers.Way, float]:
+    return {way: timed[way] for way in layers.WAYS}
 
 
 def main() -> None:
     """Prints a line for each sweep, and one for each that was measured twice."""
-    better: dict[str, dict[tuple[Any, ...], str]] = {}
+    better: dict[str, dict[tuple[layers.Size, str], layers.Way]] = {}
     for sweep, machine in SWEEPS.items():
         _cost.MACHINES["cpu"] = machine
-        print(f"{sweep}: auto, {said(loss(seconds, taken_by_auto(size)) for _, size, seconds in timings(sweep))}")
-        better[sweep] = {key: min(WAYS, key=seconds.__getitem__) for key, _, seconds in timings(sweep)}
+        print(f"{sweep}: auto, {said(sweep, lambda size, _: layers.taken_by_auto(size))}")
+        better[sweep] = {
+            (size_of(record), phase): min(layers.WAYS, key=_seconds(record[phase]).__getitem__)
+            for record in records(sweep)
+            for phase in layers.PHASES
+        }
     for one, other in (("layers", "layers-again"), ("layers-again", "layers")):
-        losses = (loss(seconds, better[one][key]) for key, _, seconds in timings(other))
-        print(f"{other}: what {one} found better, {said(losses)}")
+        print(f"{other}: what {one} found better, {said(other, lambda *timed, known=better[one]: known[timed])}")
 
 
 if __name__ == "__main__":

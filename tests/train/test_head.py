@@ -79,6 +79,10 @@ def test_weights_alone_learn_and_the_statistics_of_norms_stay(tmp_path):
     [
         ({"model": "z2cnn", "model_options": {}}, "z2cnn ends in GroupPool"),
         ({"canonicalize": "hue4", "canonicalizer_training": "together"}, "canonicalizer_training='together'"),
+        (
+            {"train_only": "weights", "canonicalize": "hue4", "canonicalizer_training": "together"},
+            "train_only: weights is for .* canonicalizer_training='together'",
+        ),
         ({"train_only": "tail"}, "There are head, weights"),
     ],
 )

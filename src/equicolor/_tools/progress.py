@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from equicolor._tools.optional import require
@@ -58,10 +59,8 @@ def progress(
         yield advance
 
 
-@contextmanager
-def unwatched(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """No bar: what is done by default where nobody asked for one."""
-    yield lambda count: None
+#: No bar: where nobody asked for one.
+unwatched: Watch = partial(progress, shown=False)
 
 
 @contextmanager

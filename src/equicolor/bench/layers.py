@@ -121,9 +121,9 @@ def measure_layer(size: Size, rounds: int = 7, device: str | torch.device = "cpu
     auto = taken_by_auto(size)
     for phase in PHASES:
         seconds = _seconds(size, phase, rounds, device)
-        if _loss(seconds, auto) > _DOUBTED_LOSS:
+        if loss(seconds, auto) > _DOUBTED_LOSS:
             seconds = _seconds(size, phase, 3 * rounds, device, hasty=False)
-        record[phase] = {**seconds, "auto": auto, "loss": _loss(seconds, auto)}
+        record[phase] = {**seconds, "auto": auto, "loss": loss(seconds, auto)}
     return record
 
 
@@ -154,11 +154,11 @@ def summary(records: Sequence[dict[str, Any]]) -> dict[str, float]:
         "timings": len(losses),
         "worst_loss": max(losses),
         "mean_loss": statistics.fmean(losses),
-        "share_within_5_percent": sum(loss <= _DOUBTED_LOSS for loss in losses) / len(losses),
+        "share_within_5_percent": sum(each <= _DOUBTED_LOSS for each in losses) / len(losses),
     }
 
 
-def _loss(seconds: dict[Way, float], taken: Way) -> float:
+def loss(seconds: dict[Way, float], taken: Way) -> float:
     """How much longer than the better way this one takes, as a share."""
     return seconds[taken] / min(seconds.values()) - 1
 

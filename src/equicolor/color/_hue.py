@@ -6,7 +6,7 @@ channel whose own hue is ``o`` (red 0, green 2, blue -2) has the value ``m + C·
 is divided, so greys need no epsilon and every gradient is bounded.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -65,10 +65,15 @@ class HueParts(NamedTuple):
     base: Tensor  # m - C
 
 
+def _extremes(images: Tensor) -> tuple[Tensor, Tensor]:
+    """The smallest and the largest channel."""
+    red, green, blue = torch.split(images, 1, dim=-3)
+    return torch.minimum(torch.minimum(red, green), blue), torch.maximum(torch.maximum(red, green), blue)
+
+
 def hue_parts(images: Tensor) -> HueParts:
     red, green, blue = torch.split(images, 1, dim=-3)
-    largest = torch.maximum(torch.maximum(red, green), blue)
-    smallest = torch.minimum(torch.minimum(red, green), blue)
+    smallest, largest = _extremes(images)
     chroma = largest - smallest
     if images.device.type != "cpu" or is_recorded(images):
         chroma_hue = torch.where(
@@ -111,9 +116,11 @@ def hue_orbit(images: Tensor, degrees: Sequence[float]) -> Tensor:
     last = on_cpu and is_channels_last(images)
     images = images.contiguous() if last else images  # every channel is read several times: once with gaps is enough
     known: dict[float, Tensor] = dict(zip((0.0, 240.0, 120.0), torch.split(images, 1, dim=-3), strict=True))
-    if on_cpu:
-        known |= _twelfths(images, {angle for angles in wanted for angle in angles if angle not in known})
-    parts = None if all(angle in known for angles in wanted for angle in angles) else hue_parts(images)
+    missing = {angle for angles in wanted for angle in angles} - known.keys()
+    near = missing & _TWELFTHS if on_cpu else set()
+    parts = hue_parts(images) if missing - near else None
+    if near:
+        known |= _twelfths(images, near, _extremes(images) if parts is None else (parts.smallest, parts.largest))
     if torch.compiler.is_compiling():  # one expression for each element: a compiler makes one pass of all
         elements = []
         for angles in wanted:
@@ -139,19 +146,15 @@ def hue_orbit(images: Tensor, degrees: Sequence[float]) -> Tensor:
 _ODD = {30.0: (0, 1), 90.0: (2, 1), 150.0: (2, 0), 210.0: (1, 0), 270.0: (1, 2), 330.0: (0, 2)}
 #: By 60°, 180° and 300° it is the complement of this channel: as far below the largest as that is above the smallest.
 _EVEN = {60.0: 1, 180.0: 0, 300.0: 2}
+_TWELFTHS = _ODD.keys() | _EVEN.keys()
 
 
-def _twelfths(images: Tensor, angles: Collection[float]) -> dict[float, Tensor]:
-    """Channel 0 of turns by those of the angles that are multiples of 30°, in fewer passes than other angles take."""
-    near = [angle for angle in angles if angle in _ODD or angle in _EVEN]
-    if not near:
-        return {}
-    channels = torch.split(images, 1, dim=-3)
-    largest = torch.maximum(torch.maximum(channels[0], channels[1]), channels[2])
-    smallest = torch.minimum(torch.minimum(channels[0], channels[1]), channels[2])
+def _twelfths(images: Tensor, angles: Iterable[float], extremes: tuple[Tensor, Tensor]) -> dict[float, Tensor]:
+    """Channel 0 of turns by multiples of 30°, other than 120°, in fewer passes than other angles take."""
+    channels, (smallest, largest) = torch.split(images, 1, dim=-3), extremes
     middle = torch.add(largest, smallest).mul_(0.5)
     found = {}
-    for angle in near:
+    for angle in angles:
         if angle in _EVEN:
             height = (largest - channels[_EVEN[angle]]).add_(smallest)
         else:

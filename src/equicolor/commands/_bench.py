@@ -135,7 +135,7 @@ def bench(
 def _watched(title: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
     """A line that stays, and a bar that is drawn between what is timed and not beside it."""
     console.note(title)
-    return console.progress(title, total, unit="calls", still=True)
+    return console.progress(title, total, unit="timings", still=True)
 
 
 def _check(option: str, given: Sequence[str], known: Sequence[str]) -> None:

@@ -155,7 +155,7 @@ def _show(both: "Quantized", labels: "Tensor | None") -> None:
             for count in counts
         },
         _ROUNDS,
-        watch=partial(console.progress, unit="calls", still=True),
+        watch=partial(console.progress, unit="timings", still=True),
         title="timing both files",
     )
     columns = [

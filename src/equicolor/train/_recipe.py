@@ -175,10 +175,10 @@ class Recipe:
             with torch.device("meta"):  # draws nothing
                 Canonicalizer(self.canonicalize, **self.canonicalize_options)  # says what is wrong with it
         self._check_around()
-        if self.train_only == "head" and (self.task, self.canonicalizer_training) != ("classification", "first"):
+        if self.train_only is not None and (self.task, self.canonicalizer_training) != ("classification", "first"):
             raise ValueError(
-                "train_only: head is for classifiers, and for canonicalisers that are trained first; this recipe has "
-                f"task={self.task!r} and canonicalizer_training={self.canonicalizer_training!r}"
+                f"train_only: {self.train_only} is for classifiers, and for canonicalisers that are trained first; "
+                f"this recipe has task={self.task!r} and canonicalizer_training={self.canonicalizer_training!r}"
             )
         for name in ("warmup", "evaluate_every", "seed", "workers", "canonicalizer_steps"):
             if getattr(self, name) < 0:
