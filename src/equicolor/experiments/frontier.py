@@ -1,7 +1,8 @@
-"""The frontier: what is gained on unseen hues, and at what cost, where the group ends after the stem, a stage … all."""
+"""The frontier: what is gained on unseen colours, and at what cost, where the group ends after the stem, or later."""
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,83 +17,197 @@ from equicolor.comparison import measured, seeds_of
 from equicolor.data import hue_coverage
 from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
 from equicolor.experiments._pictures import curves
-from equicolor.experiments._rows import chosen_rows, rows_of
+from equicolor.experiments._rows import chosen_parts, rows_of
+from equicolor.experiments._several import missing
 from equicolor.measure import multiply_adds
 from equicolor.models import create_model
 from equicolor.nn import faster_norms
+from equicolor.train import Run
 
 #: Hues seen in training, in degrees.
 _ARC = 30
+_SEEN, _UNSEEN = hue_coverage(_ARC)
 #: Of the gain, what is worth the name of most.
 _KEPT = 0.9
 _PLAIN = "plain"
-#: What networks are called, and which variants of the recipe they are.
-_NETWORKS = {
-    _PLAIN: "plain",
-    "Hue-4, stem": "hue4-0",
-    "Hue-4, stage 1": "hue4-1",
-    "Hue-4, stages 1–2": "hue4-2",
-    "Hue-4, stages 1–3": "hue4-3",
-    "Hue-4, all stages": "hue4",
-    "Hue-12, stem": "hue12-0",
-    "Hue-12, stage 1": "hue12-1",
-    "Hue-12, stages 1–2": "hue12-2",
-    "Hue-12, stages 1–3": "hue12-3",
-    "Hue-12, all stages": "hue12",
-}
 _ALL = "all stages"
 _COSTS = ("parameters", "multiply-adds", "training step")
 #: Steps of training that are timed of each network, in turn.
 _ROUNDS = 9
 
 
+def _places(group: str, variant: str, stages: int) -> dict[str, str]:
+    """Where a group of a ResNet of so many stages may end, and the variants of the recipe."""
+    names = ["stem", "stage 1", *(f"stages 1–{number}" for number in range(2, stages)), _ALL]
+    variants = [*(f"{variant}-{number}" for number in range(stages)), variant]
+    return {f"{group}, {name}": each for name, each in zip(names, variants, strict=True)}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Images and a network: what rows begin with, the recipe and its variants, what was seen and what was not.
+
+    Attributes:
+        name: of its picture.
+        title: of its tables.
+        before: what the labels of its rows begin with.
+        recipe: of its networks.
+        data: which it needs.
+        networks: labels, and variants of the recipe; the plain one first.
+        changes: of the recipe.
+        metric: what is measured.
+        seen: the test split.
+        unseen: the split of other colours, where these are real; otherwise hues are turned.
+        size: of the images, for what is timed.
+        wide: whether its networks are timed in their full width, too.
+        note: what was trained.
+    """
+
+    name: str
+    title: str
+    before: str
+    recipe: str
+    data: str
+    networks: Mapping[str, str]
+    note: str
+    changes: Mapping[str, Any] | None = None
+    metric: str = "error"
+    seen: str = "test"
+    unseen: str = ""
+    size: int = 32
+    wide: bool = False
+
+    @property
+    def variants(self) -> dict[str, str]:
+        return {f"{self.before}{label}": variant for label, variant in self.networks.items()}
+
+    def own(self, label: str) -> str:
+        """What a row is called within its part."""
+        return label.removeprefix(self.before)
+
+    def errors(self, runner: Runner, run: Run) -> Record:
+        """Of a network, on colours as in training and on others."""
+        if self.unseen:
+            return {
+                f"error_{kind}": run.results[s][self.metric]
+                for kind, s in (("seen", self.seen), ("unseen", self.unseen))
+            }
+        unseen = runner.runs.error_under(run, self.seen, _UNSEEN)
+        return {"error_seen": run.results[self.seen][self.metric], "error_unseen": unseen}
+
+
+_TURNED = {"data_options": {"shift": _SEEN}}
+_PARTS = (
+    _Part(
+        "frontier",
+        "Digits, ResNet-18",
+        "",
+        "frontier",
+        "mnist",
+        {_PLAIN: "plain", **_places("Hue-4", "hue4", 4), **_places("Hue-12", "hue12", 4)},
+        "6,000 digits of MNIST in two passes, batches of 64, Adam at 0.004 with warm-up and cosine, tested on 4,000",
+        changes=_TURNED,
+        size=28,
+        wide=True,
+    ),
+    _Part(
+        "frontier-resnet44",
+        "Digits, ResNet-44",
+        "ResNet-44, ",
+        "frontier",
+        "mnist",
+        {_PLAIN: "resnet44", **_places("Hue-4", "resnet44-hue4", 3)},
+        "the same",
+        changes=_TURNED,
+        size=28,
+        wide=True,
+    ),
+    _Part(
+        "frontier-cifar10",
+        "CIFAR-10, ResNet-18",
+        "CIFAR-10, ",
+        "frontier",
+        "cifar10",
+        {_PLAIN: "cifar10", **_places("Hue-4", "cifar10-hue4", 4)},
+        "5,000 photographs in five passes, batches of 32, Adam at 0.002, tested on 2,000",
+        changes=_TURNED,
+    ),
+    _Part(
+        "frontier-cells",
+        "Cells, ResNet-18, trained on blue slides and tested on pink ones",
+        "cells, ",
+        "malaria",
+        "malaria",
+        {_PLAIN: "resnet18", **_places("Temp-5", "resnet18-temp5", 4)},
+        "4,000 malaria cells of blue slides in six passes, batches of 16, Adam at 0.001; balanced errors",
+        metric="balanced_error",
+        seen="blue_test",
+        unseen="pink_test",
+        wide=True,
+    ),
+)
+
+
 @register_experiment(
     "frontier",
     title="Pooling early: what is gained, and what it costs",
     about=(
-        "A network is invariant wherever it pools over the group; what stands behind is conventional. Narrow "
-        "ResNet-18s of about equally many parameters, with the group on the stem, the first stage, the first two … or "
-        f"all, see digits in {_ARC}° of hue and are tested on all others. How much of the full network's gain over "
-        "the plain one remains, and for what cost?"
+        "A network is invariant wherever it pools over the group; what stands behind is conventional. Narrow ResNets "
+        "of about equally many parameters, with the group on the stem, the first stage, the first two … or all, see "
+        f"digits and photographs in {_ARC}° of hue, or cells of one stain, and are tested on all others. How much of "
+        "the full network's gain over the plain one remains, and for what cost?"
     ),
     quick="A few embedded digits, one seed.",
     place=105,
 )
 def _run(setting: Setting, runner: Runner) -> Outcome:
-    seen, unseen = hue_coverage(_ARC)
-    quick = {"data": "digits", "train_size": 128, "test_size": 128, "epochs": 1, "batch_size": 32}
-    shift = {"data_options": {"shift": seen}}
-    rows = chosen_rows(setting, rows_of(setting, "frontier", _NETWORKS, shift, {**shift, **quick}))
-    runs = runner.train(rows)
+    parts = _PARTS[:1] if setting.quick else _PARTS
+    absent = {} if setting.quick else {part.title: text for part in parts if (text := missing(part.data))}
+    there = {part.name: part for part in parts if part.title not in absent}
+    quick = {**_TURNED, "data": "digits", "train_size": 128, "test_size": 128, "epochs": 1, "batch_size": 32}
+    every = {name: rows_of(setting, part.recipe, part.variants, part.changes, quick) for name, part in there.items()}
+    chosen = chosen_parts(setting, every)
+    runs = runner.train([row for rows in chosen.values() for row in rows])
     watch = partial(runner.progress, unit="steps", still=True)
-    options = {row.label: row.recipe.model_options for row in rows}
-    costs = _costs(options, rows, watch, batch=rows[0].recipe.batch_size, size=28)
     records: list[Record] = []
-    for row in rows:
-        for run in runs[row.label]:
-            about: Record = {"network": row.label, "seed": run.recipe.seed}
-            errors: Record = {
-                "error_seen": run.results["test"]["error"],
-                "error_unseen": runner.runs.error_under(run, "test", unseen),
+    tables: list[Table] = []
+    pictures, notes, conclusion = {}, [f"{name} is left out. {text}" for name, text in absent.items()], list[str]()
+    for name, rows in chosen.items():
+        part = there[name]
+        options = {row.label: row.recipe.model_options for row in rows}
+        costs = _costs(options, rows, watch, batch=rows[0].recipe.batch_size, size=part.size)
+        own: list[Record] = [
+            {
+                "network": row.label,
+                "seed": run.recipe.seed,
+                **part.errors(runner, run),
+                **costs[row.label],
+                "run": run.folder.name,
             }
-            records.append({**about, **errors, **costs[row.label], "run": run.folder.name})
-    tables, picture = [_table(rows, records)], {"frontier": _picture(rows, records)}
-    if setting.quick:
-        return Outcome(records, tables, picture, conclusion=_conclusion(rows, records))
-    wide = {
-        row.label: {name: value for name, value in row.recipe.model_options.items() if name != "width"} for row in rows
-    }
-    note, of_wide = _NOTE.format(seeds=seeds_of(records)), _costs(wide, rows, watch, batch=32, size=32)
-    conclusion = _conclusion(rows, records)
-    records += [{"network": label, "width": "paper", **cost} for label, cost in of_wide.items()]
-    return Outcome(records, [*tables, _wide_table(rows, of_wide)], picture, [note], conclusion)
+            for row in rows
+            for run in runs[row.label]
+        ]
+        tables.append(_table(part, rows, own))
+        pictures[name] = _picture(part, rows, own)
+        conclusion += _conclusion(rows, own, part)
+        if part.wide and not setting.quick:
+            wide = {label: {k: v for k, v in given.items() if k != "width"} for label, given in options.items()}
+            of_wide = _costs(wide, rows, watch, batch=32, size=32)
+            tables.append(_wide_table(part, rows, of_wide))
+            own += [{"network": label, "width": "paper", **cost} for label, cost in of_wide.items()]
+        notes += [] if setting.quick else [f"{part.title}: {part.note}; {seeds_of(own)}."]
+        records += own
+    return Outcome(records, tables, pictures, [*notes, *([] if setting.quick else [_NOTE])], conclusion)
 
 
-def _conclusion(rows: Sequence[Row], records: Sequence[Record]) -> list[str]:
+def _conclusion(rows: Sequence[Row], records: Sequence[Record], part: _Part = _PARTS[0]) -> list[str]:
     """The cheapest network that keeps most of what the group on all stages gains; or that there is nothing to keep."""
-    shares = {row.label: share for row in rows if (share := _share(row.label, records)) is not None}
-    if not shares and rows[0].label == _PLAIN and any(row.label.endswith(_ALL) for row in rows):
-        return ["The group on all stages gains nothing over the plain network here, so there is nothing to share."]
+    shares = {row.label: share for row in rows if (share := _share(part, row.label, records)) is not None}
+    before = f"{part.title}: " if part.before else ""
+    if not shares and part.own(rows[0].label) == _PLAIN and any(row.label.endswith(_ALL) for row in rows):
+        return [
+            f"{before}The group on all stages gains nothing over the plain network here, so there is nothing to share."
+        ]
     if not shares:
         return []
     costs = {label: measured(records, "multiply_adds", network=label).mean for label in shares}
@@ -100,9 +215,9 @@ def _conclusion(rows: Sequence[Row], records: Sequence[Record]) -> list[str]:
     kept = [label for label, share in shares.items() if share >= _KEPT]
     label = min(kept, key=costs.__getitem__)
     said = (
-        f"The cheapest network with at least {_KEPT:.0%} of what the group on all stages gains on unseen hues is "
-        f"“{label}”: {shares[label]:.0%} of the gain, {costs[label]:.2f} times the multiply-adds of “{rows[0].label}” "
-        f"and {steps[label]:.2f} times its training step."
+        f"{before}The cheapest network with at least {_KEPT:.0%} of what the group on all stages gains on unseen "
+        f"colours is “{part.own(label)}”: {shares[label]:.0%} of the gain, {costs[label]:.2f} times the multiply-adds "
+        f"of “{part.own(rows[0].label)}” and {steps[label]:.2f} times its training step."
     )
     one = len({record["seed"] for record in records if "seed" in record}) == 1
     return [said, *(["This is one seed."] if one else [])]
@@ -122,9 +237,10 @@ def _costs(
     for row in rows:
         own = {**options[row.label], "num_classes": 10}
         group = row.recipe.group
-        fast = create_model("resnet18", group, algorithm="fast", **own)
+        fast = create_model(row.recipe.model, group, algorithm="fast", **own)
         work[row.label], parameters[row.label] = multiply_adds(fast, images[:1]).convolutions, fast.num_parameters
-        trained = faster_norms(create_model("resnet18", group, **own).to(memory_format=torch.channels_last)).train()  # type: ignore[call-overload]
+        model: nn.Module = create_model(row.recipe.model, group, **own)
+        trained = faster_norms(model.to(memory_format=torch.channels_last)).train()  # type: ignore[call-overload]
         steps[row.label] = partial(_step, trained, images, labels)
     title, plain = f"timing {_ROUNDS} steps of each network, in turn", rows[0].label
     timings = interleaved(steps, _ROUNDS, clock=time.process_time, watch=watch, title=title)
@@ -143,19 +259,21 @@ def _step(model: nn.Module, images: Tensor, labels: Tensor) -> None:
     model.zero_grad()
 
 
-def _table(rows: Sequence[Row], records: Sequence[Record]) -> Table:
+def _table(part: _Part, rows: Sequence[Row], records: Sequence[Record]) -> Table:
     lines = []
     for row in rows:
         seen, unseen = (measured(records, name, network=row.label) for name in ("error_seen", "error_unseen"))
-        share = _share(row.label, records)
+        share = _share(part, row.label, records)
         cost = next(record for record in records if record["network"] == row.label)
         lines.append([row.title, f"{seen}", f"{unseen}", "–" if share is None else f"{share:.0%}", *_cells(cost)])
-    title = f"Error in % on {_ARC}° of hues, seen in training, and on all others; cost relative to “{rows[0].label}”"
+    what = "slides of both stains" if part.unseen else f"{_ARC}° of hues, seen in training, and on all others"
+    title = f"{part.title}: error in % on {what}; cost relative to “{part.own(rows[0].label)}”"
     return Table(title, ["network", "seen", "not seen", "of the gain", *_COSTS], lines)
 
 
-def _wide_table(rows: Sequence[Row], costs: Mapping[str, Record]) -> Table:
-    title = f"The same of ResNet-18 in its full width, 32 images of 32×32; cost relative to “{rows[0].label}”"
+def _wide_table(part: _Part, rows: Sequence[Row], costs: Mapping[str, Record]) -> Table:
+    plain = part.own(rows[0].label)
+    title = f"{part.title}: in full width, 32 images of 32×32; cost relative to “{plain}”"
     return Table(title, ["network", *_COSTS], [[row.label, *_cells(costs[row.label])] for row in rows])
 
 
@@ -163,30 +281,31 @@ def _cells(cost: Record) -> list[str]:
     return [f"{cost['parameters']:,}", f"{cost['multiply_adds']:.2f}", f"{cost['step_ratio']:.2f}"]
 
 
-def _share(label: str, records: Sequence[Record]) -> float | None:
-    """How much of what the group on all stages gains on unseen hues over the plain network this one does."""
-    names = (_PLAIN, f"{label.partition(',')[0]}, {_ALL}", label)
+def _share(part: _Part, label: str, records: Sequence[Record]) -> float | None:
+    """How much of what the group on all stages gains on unseen colours over the plain network this one does."""
+    group, comma, _ = part.own(label).partition(",")
+    names = (f"{part.before}{_PLAIN}", f"{part.before}{group}, {_ALL}", label)
     errors = [measured(records, "error_unseen", network=name) for name in names]
-    if label == _PLAIN or not all(error.values for error in errors):
+    if not comma or not all(error.values for error in errors):
         return None
     plain, full, here = (error.mean for error in errors)
     return None if plain <= full else (plain - here) / (plain - full)
 
 
-def _picture(rows: Sequence[Row], records: Sequence[Record]) -> Drawing:
+def _picture(part: _Part, rows: Sequence[Row], records: Sequence[Record]) -> Drawing:
     lines: dict[str, dict[float, float]] = {}
     for row in rows:
         error = 100 * measured(records, "error_unseen", network=row.label).mean
         cost = measured(records, "multiply_adds", network=row.label).mean
-        lines.setdefault(row.label.partition(",")[0], {})[cost] = error
-    return curves(f"multiply-adds, times those of “{rows[0].label}”", "error on unseen hues, in %", lines, log_y=True)
+        lines.setdefault(part.own(row.label).partition(",")[0], {})[cost] = error
+    plain = part.own(rows[0].label)
+    return curves(f"multiply-adds, times those of “{plain}”", "error on unseen colours, in %", lines, log_y=True)
 
 
 _NOTE = (
-    "Protocol, for all networks alike: 6,000 digits of MNIST in two passes, batches of 64, Adam at 0.004 with warm-up "
-    "and cosine, {seeds}; tested on 4,000 of the test digits, with hues of the training arc and with all others. “Of "
-    "the gain”: how much of what the group on all stages gains over the plain network on unseen hues. Multiply-adds "
-    "are those of a forward by the fast algorithms; narrow layers are computed directly where that takes less time. A "
-    "training step is forward, loss and backward: seconds of the CPU, the median of nine in turn with the others, "
-    "relative to the plain network in the same rounds."
+    "All networks of a table are trained alike, and have about as many parameters. “Of the gain”: how much of what the "
+    "group on all stages gains over the plain network on unseen colours. Temp-5, five steps of colour temperature, has "
+    "its window replicated. Multiply-adds are those of a forward by the fast algorithms; narrow layers are computed "
+    "directly where that takes less time. A training step is forward, loss and backward: seconds of the CPU, the "
+    "median of nine in turn with the others, relative to the plain network in the same rounds."
 )
