@@ -12,7 +12,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 from equicolor._tools.computed import why_computed
 from equicolor._tools.tensors import layout
 from equicolor.convert import Converted
-from equicolor.deploy._glue import fuse_glue
+from equicolor.fusion import fuse_glue
 from equicolor.models import Canonicalized
 from equicolor.nn import GroupConv2d, GroupConvBase
 

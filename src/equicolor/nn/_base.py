@@ -126,6 +126,22 @@ class GroupConvBase(nn.Module):
         return 1 / area if self._output_first else area
 
     @property
+    def bilinear(self) -> algorithms.Algorithm:
+        """The bilinear algorithm of its group and window, whether or not it is the one in use."""
+        return self._bilinear
+
+    def chosen_for(self, features: Tensor) -> Literal["direct", "fast"]:
+        """The algorithm that features of this size are convolved by, ``"direct"`` or ``"fast"``.
+
+        Args:
+            features: a feature that the layer may be given.
+
+        Returns:
+            The name of the algorithm.
+        """
+        return self._choose(self._pixels(features), features.device.type)
+
+    @property
     def chosen_algorithm(self) -> Literal["direct", "fast"]:
         """The algorithm in use, ``"direct"`` or ``"fast"``; with ``"auto"`` that for features of a middling size.
 
@@ -160,7 +176,7 @@ class GroupConvBase(nn.Module):
         Args:
             features: an input of the size that is to come.
         """
-        self.algorithm = self._choose(self._pixels(features), features.device.type)
+        self.algorithm = self.chosen_for(features)
 
     @torch.no_grad()
     def freeze(self) -> None:

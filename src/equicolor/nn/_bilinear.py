@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from equicolor._tools.tensors import full_precision, is_channels_last, is_traced, is_transformed
 from equicolor.algorithms import Algorithm
@@ -229,3 +230,53 @@ class _Recorded(torch.autograd.Function):
 
     backward = _Transformed.backward
     jvp = _Transformed.jvp
+
+
+def trained_products(
+    features: Tensor,
+    slabs: Sequence[Tensor],
+    weight: Tensor,
+    bias: Tensor | None,
+    algorithm: Algorithm,
+    convolution: Convolution,
+) -> list[Tensor]:
+    """The convolutions of slabs, which are the features transformed, and their first derivatives.
+
+    Of the features nothing is differentiated: they are kept instead of the slabs, and transformed once more.
+    """
+    found: Any = _Products.apply(features.detach(), weight, bias, algorithm, convolution, *slabs)  # type: ignore[no-untyped-call]
+    return list(found)
+
+
+class _Products(torch.autograd.Function):
+    """``apply(features, weight, bias, algorithm, convolution, *slabs)``: a product of each slab."""
+
+    @staticmethod
+    def forward(ctx: Any, *inputs: Any) -> tuple[Tensor, ...]:
+        features, weight, bias, ctx.algorithm, ctx.convolution, *slabs = inputs
+        ctx.save_for_backward(features, weight)
+        filters = unstack(transform_filters(weight, ctx.algorithm), len(slabs))
+        biases = [bias, *[None] * (len(slabs) - 1)]
+        return tuple(ctx.convolution.forward(*part) for part in zip(slabs, filters, biases, strict=True))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *of_products: Tensor) -> tuple[Tensor | None, ...]:
+        features, weight = ctx.saved_tensors
+        algorithm, convolution = ctx.algorithm, ctx.convolution
+        wanted = (any(ctx.needs_input_grad[5:]), ctx.needs_input_grad[1])
+        of_bias = of_products[0].sum((0, 2, 3)) if ctx.needs_input_grad[2] else None
+        of_slabs: list[Tensor | None] = [None] * len(of_products)
+        of_weight = None
+        if any(wanted):
+            slabs = unstack(combine(algorithm.feature, features), len(of_products))
+            of_filters = _Stack(transform_filters(weight, algorithm), len(of_products))
+            for place, part in enumerate(zip(of_products, slabs, of_filters.slabs, strict=True)):
+                of_slab, of_filter = convolution.backward(*part, wanted=wanted)
+                if wanted[0]:
+                    of_slabs[place] = of_slab
+                if wanted[1]:
+                    of_filters.put(of_filter)
+            if wanted[1]:
+                of_weight = _gradient_of_weight(of_filters.results, weight, algorithm)
+        return None, of_weight, of_bias, None, None, *of_slabs

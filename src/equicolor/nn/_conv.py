@@ -12,7 +12,7 @@ from equicolor._tools.strided import is_strided_point, spread, thin
 from equicolor.algorithms import Window
 from equicolor.groups import Group
 from equicolor.nn._base import Choice, GroupConvBase, Size, one_window, pair
-from equicolor.nn._bilinear import Convolution
+from equicolor.nn._bilinear import Convolution, trained_products
 from equicolor.nn._combine import unstack
 
 #: What stands outside an image, as in :class:`torch.nn.Conv2d`.
@@ -112,31 +112,41 @@ class GroupConv2d(GroupConvBase):
 
     @property
     def has_products(self) -> bool:
-        """Whether this layer, frozen, is the convolutions of a bilinear algorithm between transforms and nothing else.
+        """Whether this layer, by its bilinear algorithm, is convolutions between two transforms and nothing else.
 
         A bias then belongs to the first of them, which reaches every element.
         """
         margins = self._margins()
         plain = self.padding_mode == "zeros" and margins[0] == margins[1] and margins[2] == margins[3]
-        shared = self.bias is None or all(row[0] == 1 for row in self._bilinear.inverse)
-        return self.frozen and self.algorithm == "fast" and plain and shared
+        return plain and (self.bias is None or all(row[0] == 1 for row in self._bilinear.inverse))
 
-    def products(self, slabs: Sequence[Tensor]) -> list[Tensor]:
+    def products(self, slabs: Sequence[Tensor], features: Tensor | None = None) -> list[Tensor]:
         """Computes the convolutions alone, of a layer that :attr:`has_products`.
 
         Args:
             slabs: the feature, transformed.
+            features: the feature itself, for a layer that is not frozen: it is kept for the backward pass, which
+                transforms it once more, and the slabs are not. Gradients reach the slabs, and not the feature.
 
         Returns:
             The products, to be transformed back.
+
+        Raises:
+            ValueError: the layer is not frozen, and the feature is not given.
 
         Shape:
             R times ``(B, in, H, W)`` to R times ``(B, out, H', W')``.
         """
         margins, stride = self._margins(), self.stride
+        if not self.frozen and features is None:
+            raise ValueError("the products of a layer that is not frozen take the feature beside its slabs")
         if is_strided_point(self.kernel_size, stride, margins):
-            slabs, stride = [thin(slab, stride) for slab in slabs], (1, 1)
+            slabs = [thin(slab, stride) for slab in slabs]
+            features = None if features is None else thin(features, stride)
+            stride = (1, 1)
         convolution = Convolution(stride, (margins[2], margins[0]), self.dilation, self.groups)
+        if not self.frozen and features is not None:
+            return trained_products(features, slabs, self.weight, self.bias, self._bilinear, convolution)
         biases = [self.bias, *[None] * (len(slabs) - 1)]
         parts = zip(slabs, unstack(self.filters, len(slabs)), biases, strict=True)
         return [convolution.forward(*part) for part in parts]

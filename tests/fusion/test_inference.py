@@ -9,7 +9,8 @@ import torch._inductor.config
 from torch import nn
 
 import equicolor as ec
-from equicolor.deploy import _glue, optimize_for_inference
+from equicolor.deploy import optimize_for_inference
+from equicolor.fusion import _pieces
 from equicolor.nn import GroupConv2d, GroupPool, Lift
 from zoo import relative, settle
 
@@ -19,7 +20,7 @@ LAYOUTS = [torch.contiguous_format, torch.channels_last]
 @pytest.fixture
 def uncompiled(monkeypatch):
     """Pieces are computed as they are written, one operation after another: what is tested is what they say."""
-    monkeypatch.setattr(_glue, "_compiled", _glue._graph)
+    monkeypatch.setattr(_pieces, "compiled", lambda piece: piece.graph)
 
 
 def called(model: nn.Module) -> list[str]:
@@ -110,13 +111,13 @@ def test_compiled_it_computes_the_same_and_can_be_copied():
 
 def test_without_a_compiler_the_network_is_as_without_it():
     torch.compiler.reset()
-    _glue._compiled.cache_clear()
+    _pieces.compiled.cache_clear()
     model, images = settle(small()), torch.rand(2, 3, 8, 8)
     # PyTorch's own way to change its settings: what pytest puts back, PyTorch takes for deleted
     without = {"cpp.cxx": ("no-such-compiler",), "force_disable_caches": True}
     with torch._inductor.config.patch(without), pytest.warns(UserWarning, match="nothing is compiled, which changes"):
         fused = optimize_for_inference(model, compile=True)
-    _glue._compiled.cache_clear()
+    _pieces.compiled.cache_clear()
     with torch.no_grad():
         assert relative(fused(images), model(images)) < 1e-5
     assert torch._inductor.config.force_disable_caches is False
