@@ -4,10 +4,11 @@ A feature on a group of colour moves is an ordinary tensor with the group stacke
 work on it. Three layers know about the group: :class:`nn.Lift`, :class:`nn.GroupConv2d` and :class:`nn.GroupPool`.
 
 What a colour does is in ``color``, which moves there are in ``groups``, how they are summed in ``algorithms``; layers
-are in ``nn``, networks in ``models``, and in ``baselines``, ``convert`` and ``sources`` those of others. ``files`` and
-``deploy`` keep and hand on a network, ``measure`` and ``testing`` say how equivariant it is. Work with images is in
-``data``, ``metrics``, ``train`` and ``trained``; what people start, in ``comparison``, ``experiments``, ``bench`` and
-``commands``. A room imports from those below it alone: ``docs/architecture.md``.
+are in ``nn``, networks in ``models``, and in ``baselines``, ``convert`` and ``sources`` those of others; ``fusion``
+computes them in fewer passes. ``files`` and ``deploy`` keep and hand on a network, ``measure`` and ``testing`` say how
+equivariant it is. Work with images is in ``data``, ``metrics``, ``train`` and ``trained``; what people start, in
+``comparison``, ``experiments``, ``bench`` and ``commands``. A room imports from those below it alone:
+``docs/architecture.md``.
 
 Names are imported when they are first used: a command line that only has to say which option is wrong does not wait
 for PyTorch.
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from equicolor.convert import convert
     from equicolor.deploy import export_onnx, optimize_for_inference
     from equicolor.files import from_pretrained, push_to_hub, save_pretrained
+    from equicolor.fusion import fuse_for_training
     from equicolor.groups import (
         DAB,
         Eosin,
@@ -74,6 +76,7 @@ __all__ = [
     "export_onnx",
     "files",
     "from_pretrained",
+    "fuse_for_training",
     "group",
     "groups",
     "list_models",
@@ -100,6 +103,7 @@ if not TYPE_CHECKING:
             "equicolor.convert": ("convert",),
             "equicolor.deploy": ("export_onnx", "optimize_for_inference"),
             "equicolor.files": ("from_pretrained", "push_to_hub", "save_pretrained"),
+            "equicolor.fusion": ("fuse_for_training",),
             "equicolor.groups": (
                 *("DAB", "Eosin", "Exposure", "Factor", "Gain", "Group", "Hematoxylin", "Hue", "Luminance"),
                 *("Saturation", "Stain", "Temperature", "Tint", "group", "register_group"),

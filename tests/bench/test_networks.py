@@ -75,7 +75,7 @@ def test_compiled_networks_are_timed_beside_eager_ones(monkeypatch):
     assert all(r["ratio"] == 1 for r in records if r["group"] is None)
 
 
-def test_fused_networks_are_timed_in_inference_alone(monkeypatch):
+def test_fused_networks_are_timed_in_training_and_inference(monkeypatch):
     asked = []
 
     def optimize(model, images, **options):
@@ -84,10 +84,11 @@ def test_fused_networks_are_timed_in_inference_alone(monkeypatch):
 
     optimized = networks.optimize_for_inference
     monkeypatch.setattr(networks, "optimize_for_inference", optimize)
+    monkeypatch.setattr(networks, "fuse_for_training", lambda model, images: asked.append("training") or model)
     which = [each for each in candidates(["hue2"], ["eager"], fused=True) if each.algorithm in ("auto", "fused")]
     records = measure_network("z2cnn", which, rounds=1, batch=2)
     assert [(r["phase"], r["algorithm"]) for r in records if r["group"]] == [
-        *[("training", "auto"), ("inference", "auto"), ("inference", "fused")]
+        (phase, algorithm) for phase in ("training", "inference") for algorithm in ("auto", "fused")
     ]
-    assert asked == [False, False, True]
+    assert asked == ["training", False, False, True]
     assert records[-1]["multiply_adds"] == records[-2]["multiply_adds"]

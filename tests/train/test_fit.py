@@ -9,9 +9,10 @@ import pytest
 import torch
 
 import equicolor as ec
-from equicolor.train import Recipe, Run, fit
+from equicolor import fusion
+from equicolor.train import Recipe, Run, fit, resume
 from equicolor.train._learner import new_model
-from runs import SMALL, rows, stop_at, torchrun, weights
+from runs import SMALL, assert_identical, fail, rows, stop_at, torchrun, weights
 
 
 def test_a_run_leaves_everything_needed_to_understand_and_repeat_it(whole):
@@ -147,6 +148,22 @@ def test_compiling_is_asked_of_the_network(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.nn.Module, "compile", lambda self: asked.append(type(self).__name__))
     fit(SMALL.replace(iterations=1, compile=True), tmp_path / "run", quiet=True)
     assert asked == ["Z2CNN"]
+
+
+def test_fused_a_run_learns_the_same_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(fusion._pieces, "compiled", lambda piece: piece.graph)  # what they say, in no time
+    narrow = {"model": "resnet18", "group": "hue4", "model_options": {"width": 4, "algorithm": "fast"}}
+    recipe = SMALL.replace(**narrow, iterations=4, checkpoint_every=2, precision="64-true")
+    before = fit(recipe, tmp_path / "before", quiet=True)
+    run = fit(recipe.replace(fuse=True), tmp_path / "fused", quiet=True)
+    theirs = weights(before.folder)
+    assert all(torch.allclose(value, theirs[name], atol=1e-6) for name, value in weights(run.folder).items())
+    with pytest.MonkeyPatch.context() as once:
+        stop_at(once, 3, fail)
+        with pytest.raises(KeyboardInterrupt):
+            fit(recipe.replace(fuse=True), tmp_path / "stopped", quiet=True)
+    resume(tmp_path / "stopped", quiet=True)
+    assert_identical(weights(tmp_path / "stopped"), weights(run.folder))
 
 
 def test_filters_are_channels_last_unless_told_otherwise(tmp_path, monkeypatch):

@@ -149,6 +149,7 @@ def test_saying_how_long_in_iterations_replaces_epochs():
         ({"batch_size": 0}, "batch_size of a recipe must be positive, got 0"),
         ({"batch_size": 2.5}, "batch_size of a recipe must be a whole number"),
         ({"compile": 1}, "compile of a recipe must be true or false"),
+        ({"compile": True, "fuse": True}, "compiles all of a network, fuse: true what stands between: choose one"),
         ({"lr": float("nan")}, "lr of a recipe must be positive"),
         ({"seed": -1}, "seed of a recipe cannot be negative"),
         ({"optimizer": "sdg"}, "Did you mean 'sgd'"),

@@ -16,6 +16,7 @@ from equicolor.bench._floor import leave_out_transforms
 from equicolor.bench._memory import peak_memory
 from equicolor.bench._profile import profile
 from equicolor.deploy import optimize_for_inference
+from equicolor.fusion import fuse_for_training
 from equicolor.groups import group as as_group
 from equicolor.measure import multiply_adds
 from equicolor.models import create_model
@@ -35,8 +36,8 @@ COMPARED = ("hue4", "hue8", "hue12")
 class Candidate:
     """One network in one way of running it. Without a group, it is the plain one.
 
-    The algorithm ``"floor"`` is ``"fast"`` without its transforms; ``"fused"`` is ``"auto"`` in inference, with what
-    stands between convolutions compiled.
+    The algorithm ``"floor"`` is ``"fast"`` without its transforms; ``"fused"`` is ``"auto"`` with what stands
+    between convolutions compiled.
     """
 
     group: str | None
@@ -58,7 +59,8 @@ def candidates(
     """The plain network and ``auto`` on each group in each mode; of some groups both algorithms, eager.
 
     With ``floor``, also each group without transforms, eager: a compiler would leave out what is computed in vain. With
-    ``fused``, also each group as ``optimize_for_inference(..., compile=True)`` makes it, in inference.
+    ``fused``, also each group as :func:`equicolor.fuse_for_training` and ``optimize_for_inference(..., compile=True)``
+    make it.
 
     >>> [str(each) for each in candidates(["hue3", "hue4"], ["eager"])]
     ['plain, auto, eager', 'hue3, auto, eager', 'hue4, auto, eager', 'hue4, fast, eager', 'hue4, direct, eager']
@@ -107,9 +109,7 @@ def measure_network(
     groups = {each.group for each in which}
     parameters = {group: create_model(name, group, num_classes=10).num_parameters for group in groups}
     records = []
-    every = which
     for phase in PHASES:
-        which = [each for each in every if phase == "inference" or each.algorithm != "fused"]
         with compiling():
             built = {each: _build(name, each, phase, images) for each in which}
             counts = {each: _counts(model, images) for each, model in built.items() if each.algorithm != "fused"}
@@ -147,6 +147,7 @@ def _build(name: str, candidate: Candidate, phase: Phase, images: Tensor) -> nn.
     model = optimize_for_inference(model, images, compile=fused) if phase == "inference" else model.train()
     if phase == "training" and images.device.type == "cpu":
         faster_norms(model)
+        model = fuse_for_training(model, images) if fused else model
     return leave_out_transforms(model) if candidate.algorithm == "floor" else model
 
 

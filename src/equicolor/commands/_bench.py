@@ -41,7 +41,7 @@ def bench(
         quick: a version of a minute or two: one network, few groups, small batches, of the compiler the lift alone.
         floor: also times each network without its transforms, eager: convolutions, norms and activations, the least
             that its time could be with these kernels.
-        fused: also times inference with what stands between convolutions compiled, see optimize_for_inference.
+        fused: also times networks whose glue between convolutions is compiled, see docs/speed.md.
         calibrate: measures single convolutions, and writes the constants by which algorithm=auto chooses best on this
             machine to calibration.json; it chooses by them where the environment variable EQUICOLOR_CALIBRATION names
             that file.

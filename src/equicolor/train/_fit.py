@@ -19,6 +19,7 @@ from torch import Tensor
 from equicolor._tools.files import PARTIAL
 from equicolor._tools.words import spoken_size
 from equicolor.data import key
+from equicolor.fusion import fuse_for_training
 from equicolor.models import CanonicalizedModel
 from equicolor.nn import faster_norms
 from equicolor.train._canonical import begin_canonicalized
@@ -172,6 +173,9 @@ class Session:
             faster_norms(self.learner.model)
         if recipe.compile:
             self.learner.model.compile()
+        if recipe.fuse:
+            share = recipe.batch_size // (recipe.accumulate * fabric.world_size)
+            fuse_for_training(self.learner.model, self.learner.blank_images(share).to(fabric.device))
         self.learner.to(fabric.device)
         self.model = self.learner.model = fabric.setup_module(self.learner.model)
         if recipe.canonicalizer_training != "first":

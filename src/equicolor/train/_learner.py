@@ -56,6 +56,7 @@ class Learner(nn.Module):
             self.model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         size = recipe.input_size or train.image_size
         self.augment = Augment(recipe.augment, size, seed=recipe.seed, rank=rank)
+        self.image_size = size
         # Of the training and of every test split; the space keeps the names apart from those of modules' methods.
         places = ("in training", *(f"on {split}" for split in recipe.test_splits))
         self.counts = nn.ModuleDict({place: _metrics(recipe, train.num_classes) for place in places})
@@ -85,6 +86,19 @@ class Learner(nn.Module):
             return loss
         loss = self._step(batch, "in training", draw)
         return loss if self.recipe.canonicalizer_training == "first" else loss + self._canonicalizer_loss(batch, draw)
+
+    def blank_images(self, count: int) -> Tensor:
+        """Makes black images of the size and layout that the network meets in training.
+
+        Args:
+            count: how many.
+
+        Returns:
+            The images, ``(count, 3, H, W)``.
+        """
+        kind = next(self.model.parameters()).dtype
+        form = torch.channels_last if self.recipe.channels_last else torch.contiguous_format
+        return torch.zeros(count, 3, self.image_size, self.image_size, dtype=kind).to(memory_format=form)
 
     def train_mode(self) -> None:
         """The network in training mode; but for what is frozen in front of its head, or statistics of norms."""

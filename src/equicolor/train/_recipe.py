@@ -91,6 +91,8 @@ class Recipe:
         train_only: ``"head"``, the classifier alone learns, and all before it stays as it is, statistics of norms too.
             Where ``augment`` draws nothing, what the others make of an image is computed once. ``"weights"``: all of
             the network learns but the statistics of its batch norms, which stay those of its pretraining.
+        fuse: on a CPU, whether to compile what stands between group convolutions, see
+            :func:`equicolor.fuse_for_training`; ``compile`` compiles all of the network.
     """
 
     data: str
@@ -138,6 +140,7 @@ class Recipe:
     weights: str | None = None
     license: str | None = None
     train_only: Literal["head", "weights"] | None = None
+    fuse: bool = False
 
     def __post_init__(self) -> None:
         hints = typing.get_type_hints(type(self))
@@ -175,6 +178,8 @@ class Recipe:
             with torch.device("meta"):  # draws nothing
                 Canonicalizer(self.canonicalize, **self.canonicalize_options)  # says what is wrong with it
         self._check_around()
+        if self.compile and self.fuse:
+            raise ValueError("compile: true compiles all of a network, fuse: true what stands between: choose one")
         if self.train_only is not None and (self.task, self.canonicalizer_training) != ("classification", "first"):
             raise ValueError(
                 f"train_only: {self.train_only} is for classifiers, and for canonicalisers that are trained first; "
