@@ -135,6 +135,21 @@ def test_other_shapes_biases_and_branches_have_their_gradients(layout, uncompile
     assert_alike(trained(fused, images), trained(model, images), 1e-10)
 
 
+def test_what_others_see_an_activation_write_over_they_go_on_seeing(uncompiled):
+    class Overwritten(Summed):
+        def forward(self, images):
+            before = self.one(self.lift(images)) * 1
+            after = F.relu(before, inplace=True)
+            return self.pool((self.three(after) + before).mean((2, 3)))
+
+    torch.manual_seed(0)
+    model, images = Overwritten().double(), torch.rand(3, 3, 6, 5, dtype=torch.float64)
+    fused = fuse_for_training(copy.deepcopy(model), images)
+    with torch.no_grad():
+        assert model(images).min() != 0
+    torch.testing.assert_close(fused.train()(images), model(images))
+
+
 def test_frozen_layers_are_passed_by(uncompiled):
     model, fused = two("resnet18", "hue4", torch.channels_last, width=4)
     images = torch.rand(2, 3, 32, 32, dtype=torch.float64)

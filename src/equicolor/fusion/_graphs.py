@@ -55,6 +55,13 @@ def is_relu(node: fx.Node, modules: dict[str, nn.Module]) -> bool:
     return node.target in (torch.relu, torch.nn.functional.relu)
 
 
+def is_in_place(activation: fx.Node, modules: dict[str, nn.Module]) -> bool:
+    """Whether an activation writes over what it is given."""
+    if activation.op == "call_module":
+        return bool(getattr(modules[str(activation.target)], "inplace", False))
+    return any(activation.args[1:]) or bool(activation.kwargs.get("inplace"))
+
+
 def add_call(fused: fx.GraphModule, kind: str, module: nn.Module, after: fx.Node, *given: fx.Node) -> fx.Node:
     """A call of a new module of a network, behind a node."""
     name = f"_{kind}_{len(list(fused.children()))}"

@@ -16,7 +16,16 @@ from torch.autograd.function import once_differentiable
 from equicolor._tools.strided import is_strided_point
 from equicolor._tools.tensors import is_channels_last, is_traced, is_transformed
 from equicolor.algorithms import Matrix
-from equicolor.fusion._graphs import add_call, both_of, called_layer, is_relu, matrices, only_user, terms_of_sum
+from equicolor.fusion._graphs import (
+    add_call,
+    both_of,
+    called_layer,
+    is_in_place,
+    is_relu,
+    matrices,
+    only_user,
+    terms_of_sum,
+)
 from equicolor.fusion._pieces import Computed, Gradient, Piece, compile_all, compute, flat, formed
 from equicolor.models import Canonicalized
 from equicolor.nn import GroupConv2d
@@ -139,6 +148,8 @@ def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module], fast: set[nn.
         if (source, feature) not in slabs:
             activated = is_relu(source, modules)
             before: Any = source.args[0] if activated else source
+            if activated and only_user(before) is not source and is_in_place(source, modules):
+                activated, before = False, source  # others see what it writes over
             summed = terms_of_sum(before) if before is source or only_user(before) is source else None
             if activated or summed:
                 given = summed or (before,)
