@@ -137,6 +137,8 @@ def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module], fast: set[nn.
     layers = {node: layer for node in fused.graph.nodes if (layer := _fusable(node, modules, fast)) is not None}
     slabs: dict[tuple[fx.Node, tuple[Matrix, ...]], fx.Node] = {}
     pieces: dict[Computed, None] = {}  # in order, and once each
+    activations: list[tuple[Piece, fx.Node]] = []
+    convolved: set[fx.Node] = set()
 
     def glue(piece: Piece, after: fx.Node, *given: fx.Node) -> tuple[fx.Node, fx.Node]:
         pieces[piece] = None
@@ -155,21 +157,23 @@ def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module], fast: set[nn.
                 given = summed or (before,)
                 piece = Piece((), "features" if summed else "nothing", activated, feature, kept=True)
                 features, transformed = glue(piece, source, *given)
-                pieces |= {Gradient(piece, of_features, of_slabs=True): None for of_features in (False, True)}
+                activations.append((piece, features))
                 source.replace_all_uses_with(features)
                 source = features
             else:
-                piece = Piece((), "nothing", False, feature, kept=False)
-                _, transformed = glue(piece, source, source)
-                pieces[Gradient(piece, of_features=False, of_slabs=True)] = None
+                # Of lifted images, as a rule: nobody asks for their gradient, which is compiled when somebody does.
+                _, transformed = glue(Piece((), "nothing", False, feature, kept=False), source, source)
             slabs[source, feature] = transformed
         products = add_call(fused, "products", _Products(layer), node, source, slabs[source, feature])
+        convolved.add(products)
         piece = Piece(matrices(layer, "inverse"), "nothing", False, (), kept=True)
         result, _ = glue(piece, products, products)
         pieces[Gradient(piece, of_features=True, of_slabs=False)] = None
         node.replace_all_uses_with(result)
         fused.graph.erase_node(node)
     fused.graph.eliminate_dead_code()
+    for piece, features in activations:  # of features that convolutions alone look at, the slabs have the gradient
+        pieces[Gradient(piece, not convolved.issuperset(features.users), of_slabs=True)] = None
     fused.recompile()
     return pieces
 
