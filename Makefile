@@ -8,6 +8,8 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/installed-train  ## run the main job on embedded data
 	$(BIN)/equicolor reproduce shapes3d --quick --folder demo
+	$(BIN)/equicolor evaluate equicolor/shapes-hue4 --data hue_shift_shapes3d --split test_a --curve hue --limit 100 \
+	  --folder demo/curve
 
 app: $(VENV)/installed-app  ## a page to play with, in the browser
 	$(BIN)/equicolor app

@@ -8,8 +8,9 @@ import pytest
 from equicolor.comparison._runs import run_name
 from equicolor.experiments import Runner, Setting, new_row
 from equicolor.experiments._intervals import ClusterIntervals, interval_table, with_intervals
-from equicolor.experiments.stain import _PARTS, _rows
+from equicolor.experiments.stain import _PARTS, _goal, _rows
 from equicolor.models import create_model
+from small import made_up
 
 RESULTS = Path(__file__).parents[2] / "results" / "runs.jsonl"
 
@@ -83,3 +84,19 @@ def test_without_its_network_a_run_keeps_the_intervals_that_it_has_and_gets_no_o
     table = interval_table("Error", rows, {"plain": [{}]}, {"test": "seen"}, "error")
     assert table.rows == [["plain", "–", "0"]]
     assert with_intervals({"split": "test"}, {}, ["error"]) == {"split": "test", "error_low": None, "error_high": None}
+
+
+@pytest.mark.parametrize(("error", "said"), [(0.05, "some network of ours has it in each"), (0.15, "missed")])
+def test_the_report_says_whether_the_goal_is_met_and_how_close_it_is(error, said, every):
+    plain, grouped, ceconv = (
+        next(row for row in every["from-blue"] if row.label == label) for label in ("plain", "Hue-4", "CEConv-3")
+    )
+    runs = {
+        "plain": [made_up(plain.recipe, 0.1, balanced_error=0.1, auc=0.9)],
+        "CEConv-3": [made_up(ceconv.recipe, 0.0, balanced_error=0.11, auc=0.8)],
+        "Hue-4": [made_up(grouped.recipe, error, balanced_error=error, auc=1 - error)],
+    }
+    (sentence,) = _goal("Trained on blue slides", [plain, grouped, ceconv], runs, {"pink_test": "pink"})
+    assert said in sentence
+    assert f"error on pink, {100 * error:.2f} (“Hue-4”) against 10.00 (“plain”)" in sentence
+    assert _goal("Alone", [plain], runs, {"pink_test": "pink"}) == []

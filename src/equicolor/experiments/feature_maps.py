@@ -79,6 +79,12 @@ def maps(model: nn.Module, group: Group, image: Tensor, layer: str) -> Maps:
     about="Moving the colours of an image moves its feature maps along the group, at every layer.",
     quick="Hue-4 and CEConv-4 trained on a few thousand images for three epochs.",
     place=65,
+    differs={
+        "": (
+            "The images are our own shapes where the paper shows others; Sat-3 and Lum-3 have random weights, since "
+            "what is shown holds of any. CEConv is trained by the recipe of Z2CNN."
+        ),
+    },
 )
 def _run(setting: Setting, runner: Runner) -> Outcome:
     setting.single_seed()

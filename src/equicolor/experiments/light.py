@@ -212,6 +212,8 @@ _NOTE = (
     "CIFAR-10 and 5,784 of Caltech-101, ten passes; 2,000 images are tested on. Lamps: chromaticities of black bodies "
     "by the splines of Kim et al., of equal luminance, as gains of linear sRGB relative to 6500 K, clipped. "
     "“Grey-world white balance” scales linear channels until their means agree, in training and testing: it would "
-    "undo these lamps exactly, were it not for clipping, and it takes away the colour of what fills an image. Light-3 "
-    "is temp3-tint3; windows are replicated at their edges."
+    "undo these lamps exactly, were it not for clipping, and it takes away the colour of what fills an image. The "
+    "photographs of the published numbers are not the originals: CIFAR-10 went through JPEG once more, Caltech-101 "
+    "was cut to its centre and resized to 128×128 before. Light-3 is temp3-tint3; windows are replicated at their "
+    "edges."
 )
