@@ -129,7 +129,7 @@ def test_the_recipes_that_the_documentation_names_are_there():
 
 def test_options_that_are_not_named_stay_as_they_are():
     recipe = Recipe.load("cifar10", {"optimizer_options": {"nesterov": True}})
-    assert recipe.optimizer_options == {"momentum": 0.9, "weight_decay": 0.0005, "nesterov": True}
+    assert recipe.optimizer_options == {"momentum": 0.9, "nesterov": True}
 
 
 def test_saying_how_long_in_iterations_replaces_epochs():
