@@ -33,7 +33,7 @@ _PLAIN = "plain"
 _ALL = "all stages"
 _COSTS = ("parameters", "multiply-adds", "training step")
 #: Steps of training that are timed of each network, in turn.
-_ROUNDS = 9
+_ROUNDS = 5
 
 
 def _places(group: str, variant: str, stages: int) -> dict[str, str]:
@@ -307,5 +307,5 @@ _NOTE = (
     "group on all stages gains over the plain network on unseen colours. Temp-5, five steps of colour temperature, has "
     "its window replicated. Multiply-adds are those of a forward by the fast algorithms; narrow layers are computed "
     "directly where that takes less time. A training step is forward, loss and backward: seconds of the CPU, the "
-    "median of nine in turn with the others, relative to the plain network in the same rounds."
+    "median of five in turn with the others, relative to the plain network in the same rounds."
 )
