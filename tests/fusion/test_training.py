@@ -1,6 +1,7 @@
 """The glue between group convolutions in training: the same gradients, in one pass each way."""
 
 import copy
+import warnings
 
 import pytest
 import torch
@@ -9,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import equicolor as ec
-from equicolor.fusion import _pieces, fuse_for_training
+from equicolor.fusion import _pieces, _training, fuse_for_training
 from equicolor.nn import GroupConv2d, GroupPool, Lift
 from zoo import relative
 
@@ -20,6 +21,12 @@ LAYOUTS = [torch.contiguous_format, torch.channels_last]
 def uncompiled(monkeypatch):
     """Pieces are computed as they are written, one operation after another: what is tested is what they say."""
     monkeypatch.setattr(_pieces, "compiled", lambda piece: piece.graph)
+
+
+@pytest.fixture
+def trusted(monkeypatch):
+    """Networks of these tests count as the library's own: what is tested is what becomes of their graphs."""
+    monkeypatch.setattr(_training, "_KNOWN", ("",))
 
 
 def called(model: nn.Module) -> list[str]:
@@ -126,7 +133,7 @@ class Summed(nn.Module):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_other_shapes_biases_and_branches_have_their_gradients(layout, uncompiled):
+def test_other_shapes_biases_and_branches_have_their_gradients(layout, uncompiled, trusted):
     torch.manual_seed(0)
     model = Summed().double().to(memory_format=layout)
     images = torch.rand(3, 3, 6, 5, dtype=torch.float64).to(memory_format=layout)
@@ -135,7 +142,7 @@ def test_other_shapes_biases_and_branches_have_their_gradients(layout, uncompile
     assert_alike(trained(fused, images), trained(model, images), 1e-10)
 
 
-def test_what_others_see_an_activation_write_over_they_go_on_seeing(uncompiled):
+def test_what_others_see_an_activation_write_over_they_go_on_seeing(uncompiled, trusted):
     class Overwritten(Summed):
         def forward(self, images):
             before = self.one(self.lift(images)) * 1
@@ -197,7 +204,7 @@ def test_where_nothing_can_be_fused_a_warning_says_why(network, images, reason):
     assert "forward" not in vars(network)
 
 
-def test_a_network_that_cannot_be_traced_stays():
+def test_a_network_that_cannot_be_traced_stays(trusted):
     class Branching(nn.Sequential):
         def forward(self, images):
             return super().forward(images if images.sum() > 0 else -images)
@@ -205,6 +212,76 @@ def test_a_network_that_cannot_be_traced_stays():
     conv = GroupConv2d("hue4", 3, 4, 3, algorithm="fast")
     with pytest.warns(UserWarning, match=r"torch.fx cannot trace the network \("):
         fuse_for_training(Branching(Lift("hue4"), conv, GroupPool("hue4")), torch.rand(2, 3, 6, 6))
+
+
+def test_what_others_wrote_may_do_more_than_a_graph_shows_and_stays():
+    with pytest.warns(UserWarning, match=r"Summed is neither this library's nor PyTorch's"):
+        fuse_for_training(Summed(), torch.rand(2, 3, 6, 6))
+    replaced = small()
+    replaced.forward = lambda images: 2 * type(replaced).forward(replaced, images)
+    with pytest.warns(UserWarning, match="the forward that this network was given"):
+        fuse_for_training(replaced, torch.rand(2, 3, 6, 6))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_activations_may_write_over_what_is_fused(layout, uncompiled):
+    torch.manual_seed(0)
+    convs = [GroupConv2d("hue4", channels, 4, 3, padding=1, algorithm="fast") for channels in (3, 4)]
+    between = [nn.ReLU(inplace=True), nn.MaxPool2d(2)]
+    end = [nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1), GroupPool("hue4")]
+    model = nn.Sequential(Lift("hue4"), convs[0], *between, convs[1], *end)
+    model, images = model.double().to(memory_format=layout), torch.rand(3, 3, 8, 8, dtype=torch.float64)
+    fused = fuse_for_training(copy.deepcopy(model), images)
+    assert "_Products" in called(fused)
+    assert_alike(trained(fused, images), trained(model, images), 1e-10)
+
+
+def test_layers_keep_the_modes_that_they_have(uncompiled):
+    model = ec.create_model("resnet18", "hue4", algorithm="fast", width=4).train()
+    model.stem.eval()
+    fuse_for_training(model, torch.rand(2, 3, 16, 16))
+    assert model.training
+    assert not any(module.training for module in model.stem.modules())
+
+
+def test_a_network_that_was_changed_since_is_computed_as_it_is_now(uncompiled):
+    model, fused = two("resnet18", "hue4", torch.channels_last, width=4)
+    images = torch.rand(2, 3, 32, 32, dtype=torch.float64)
+    fuse_for_training(fused, images)
+    head = nn.Linear(fused.head.classifier.in_features, 5).double()
+    model.head.classifier, fused.head.classifier = head, copy.deepcopy(head)
+    with pytest.warns(UserWarning, match="was changed since it was fused"):
+        result = fused.train()(images)
+    assert torch.equal(result, model.train()(images))
+
+
+@pytest.mark.parametrize("place", ["stem.0", "stages.0.0", "stages.0.0.activation"])
+def test_whoever_listens_is_heard(place, uncompiled):
+    images = torch.rand(2, 3, 16, 16)
+    for before in (True, False):
+        heard = []
+        model = ec.create_model("resnet18", "hue4", algorithm="fast", width=4).train()
+        layer = model.get_submodule(place)
+        if before:
+            layer.register_full_backward_hook(lambda *_, heard=heard: heard.append(True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fuse_for_training(model, images)
+            if not before:
+                layer.register_forward_hook(lambda *_, heard=heard: heard.append(True))
+            model(images).sum().backward()
+        assert heard == [True]
+
+
+def test_a_backward_pass_under_autocast_is_that_of_full_precision(uncompiled):
+    model, fused = two("resnet18", "hue4", torch.channels_last, width=4)
+    images = torch.rand(2, 3, 32, 32)
+    fuse_for_training(fused.float(), images)
+    losses = [each.train()(images).sum() for each in (model.float(), fused)]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        for loss in losses:
+            loss.backward()
+    assert relative(fused.stem[0].weight.grad.double(), model.stem[0].weight.grad.double()) < 0.05
 
 
 def test_only_networks_can_be_fused():

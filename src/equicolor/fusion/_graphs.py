@@ -18,7 +18,7 @@ def matrices(layer: GroupConv2d, which: Literal["feature", "inverse"]) -> tuple[
 def called_layer(node: fx.Node, modules: dict[str, nn.Module]) -> GroupConv2d | None:
     """The group convolution that a node calls, if nobody else listens to it."""
     layer = modules.get(str(node.target)) if node.op == "call_module" else None
-    listened = layer is not None and (layer._forward_hooks or layer._forward_pre_hooks)
+    listened = layer is not None and (layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks)
     return layer if type(layer) is GroupConv2d and not listened else None
 
 
@@ -49,6 +49,8 @@ def is_identity(node: fx.Node, modules: dict[str, nn.Module]) -> bool:
 
 def is_relu(node: fx.Node, modules: dict[str, nn.Module]) -> bool:
     """Whether a node is this activation, to which nobody else listens."""
+    if not node.args or not isinstance(node.args[0], fx.Node):
+        return False
     if node.op == "call_module":
         module = modules.get(str(node.target))
         return type(module) is nn.ReLU and not module._forward_hooks and not module._forward_pre_hooks

@@ -157,8 +157,13 @@ def compute(computed: Computed, given: Sequence[Tensor]) -> list[Tensor]:
     if is_traced() or given[0].numel() < 2 * max(1, computed.takes[0]):  # a row of one is a constant to a compiler
         results: list[Tensor] = computed.graph(*given)
         return results
-    # As tensors of their own: that they are views, and of what, would be one more kind of argument to compile for.
-    return compiled(computed)(*(each.data for each in given))
+    try:
+        # As tensors of their own: that they are views, and of what, would be one more kind of argument to compile for.
+        return compiled(computed)(*(each.data for each in given))
+    except Exception as error:
+        if type(error).__name__ != "FailOnRecompileLimitHit":  # of a module that takes a second to import
+            raise
+        return list(computed.graph(*given))
 
 
 def compile_all(pieces: Iterable[Computed], like: Tensor) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
+from torch.autograd import forward_ad
 from torch.autograd.function import once_differentiable
 
 from equicolor._tools.strided import is_strided_point
@@ -30,6 +31,9 @@ from equicolor.fusion._pieces import Computed, Gradient, Piece, compile_all, com
 from equicolor.models import Canonicalized
 from equicolor.nn import GroupConv2d
 
+#: Where the classes are whose forwards do nothing but what a graph of them shows.
+_KNOWN = ("torch.nn.", "equicolor.")
+
 
 def fuse_for_training(network: nn.Module, images: Tensor) -> nn.Module:
     """Compiles what stands between the group convolutions of a network, for training on a CPU; in place.
@@ -40,14 +44,17 @@ def fuse_for_training(network: nn.Module, images: Tensor) -> nn.Module:
     same up to rounding. Memory is that of training without it.
 
     It is at work in training mode, where gradients are recorded and nothing else is (no autocast, no transform of
-    ``torch.func``, no other compiler); elsewhere the network computes as before. Second derivatives are an error.
+    ``torch.func``, no other compiler); elsewhere the network computes as before, and so it does from when layers are
+    replaced, or hooks put on those that are no longer called, of which a warning tells. Second derivatives are an
+    error.
 
-    Where nothing can be fused a warning says why, and the network stays as it is: it is on another device, its forward
-    cannot be traced by ``torch.fx``, it has no group convolution that the bilinear algorithm is faster for at this
-    size, or there is no C++ compiler.
+    Where nothing can be fused a warning says why, and the network stays as it is: it is on another device, blocks of
+    it are not this library's or PyTorch's own, so that nobody knows what else they do, it has no group convolution that
+    the bilinear algorithm is faster for at this size, or there is no C++ compiler.
 
     Args:
-        network: a network, in the memory format that it is trained in.
+        network: a network of this library, or a ``torch.nn.Sequential`` of layers, in the memory format that it is
+            trained in.
         images: a batch like those to come, by whose size each group convolution takes its algorithm.
 
     Returns:
@@ -76,25 +83,44 @@ def _fuse(network: nn.Module, inner: nn.Module, images: Tensor) -> str:
     """Fuses, and says nothing; or says why not."""
     if images.device.type != "cpu":
         return f"what stands between convolutions is compiled for CPUs, and images are on {images.device}"
+    if own := _foreign(inner):
+        return f"{own} is neither this library's nor PyTorch's, and may do more than a graph of it shows"
     fast = _fast_layers(network, images)
     if not fast:
         return "no group convolution is computed by a bilinear algorithm at this size"
-    training = inner.training
     try:
-        graph = fx.Tracer().trace(inner.train())  # which it may depend on
+        graph = fx.Tracer().trace(inner)
     except Exception as error:
         return f"torch.fx cannot trace the network ({(str(error).strip() or type(error).__name__).splitlines()[0]})"
-    finally:
-        inner.train(training)
     fused = fx.GraphModule(inner, graph)
     pieces = _rewrite(fused, dict(inner.named_modules()), fast)
     if not pieces:
         return "no group convolution of it is a call that can be replaced"
+    forward = FusedTraining(inner, fused)
+    if any(map(_is_heard, forward.passed_by)):
+        return "hooks listen to layers that would no longer be called"
     with torch.no_grad():
         if reason := compile_all(pieces, images):
             return f"it cannot be compiled here ({reason})"
-    inner.forward = FusedTraining(inner, fused)
+    inner.forward = forward
     return ""
+
+
+def _foreign(network: nn.Module) -> str:
+    """The class of a module whose forward a trace would look into, though others wrote it; or nothing."""
+    if "forward" in vars(network):
+        return "the forward that this network was given"
+    for module in network.modules():
+        kind = type(module)
+        if not kind.__module__.startswith(_KNOWN):
+            return f"{kind.__module__}.{kind.__qualname__}"
+    return ""
+
+
+def _is_heard(module: nn.Module) -> bool:
+    """Whether anybody listens to a module."""
+    hooks = (module._forward_hooks, module._forward_pre_hooks, module._backward_hooks, module._backward_pre_hooks)
+    return any(hooks)
 
 
 @torch.no_grad()
@@ -124,12 +150,37 @@ class FusedTraining:
 
     def __init__(self, network: nn.Module, fused: fx.GraphModule) -> None:
         self.network, self.fused, self.before = network, fused, network.forward
+        self.modules = dict(network.named_modules())
+        called = {node.target for node in fused.graph.nodes if node.op == "call_module"}
+        self.passed_by = [module for path, module in self.modules.items() if path and path not in called]
+        self.told = False
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """The network's result."""
         recorded = self.network.training and torch.is_grad_enabled()  # a graph has a mode of its own, nobody sets it
-        elsewhere = is_traced() or is_transformed() or torch.is_autocast_enabled("cpu")
-        return (self.fused if recorded and not elsewhere else self.before)(*given, **named)
+        return (self.fused if recorded and not _elsewhere(given) and self._is_current() else self.before)(
+            *given, **named
+        )
+
+    def _is_current(self) -> bool:
+        """Whether the network is the one that was fused; a warning tells once that it is not."""
+        now = dict(self.network.named_modules())
+        same = now.keys() == self.modules.keys() and all(now[path] is each for path, each in self.modules.items())
+        same = same and not any(_is_heard(each) or getattr(each, "frozen", False) for each in self.passed_by)
+        if not same and not self.told:
+            self.told = True
+            warnings.warn(
+                "this network was changed since it was fused, in its layers or by hooks, and is computed without: fuse "
+                "it when all of that is done",
+                stacklevel=3,
+            )
+        return same
+
+
+def _elsewhere(given: Sequence[Any]) -> bool:
+    """Whether somebody else than autograd records what is done, or changes how."""
+    recorded = is_traced() or is_transformed() or any(isinstance(each, fx.Proxy) for each in given)
+    return recorded or torch.is_autocast_enabled("cpu") or forward_ad._current_level >= 0
 
 
 def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module], fast: set[nn.Module]) -> dict[Computed, None]:
@@ -230,7 +281,8 @@ class _Function(torch.autograd.Function):
         given: Any = tensors if piece.inverse else tensors[0]
         beside = [] if piece.inverse else [term for each in tensors[1:] for term in flat(each, piece.order, last)]
         terms = [*flat(given, piece.order, last), *beside]
-        results = formed(compute(piece, terms), (rows, *like.shape[1:]), last)
+        # No views, which nobody could change in place.
+        results = [each.data for each in formed(compute(piece, terms), (rows, *like.shape[1:]), last)]
         ctx.piece, ctx.last, ctx.shape, ctx.summed = piece, last, (rows, *like.shape[1:]), len(tensors) > 1
         ctx.save_for_backward(*(results[:1] if piece.relu else []))
         ctx.set_materialize_grads(False)

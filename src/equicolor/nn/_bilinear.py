@@ -269,7 +269,8 @@ class _Products(torch.autograd.Function):
         of_slabs: list[Tensor | None] = [None] * len(of_products)
         of_weight = None
         if any(wanted):
-            slabs = unstack(combine(algorithm.feature, features), len(of_products))
+            with full_precision(features.device):  # also where the backward pass alone is under autocast
+                slabs = unstack(combine(algorithm.feature, features), len(of_products))
             of_filters = _Stack(transform_filters(weight, algorithm), len(of_products))
             for place, part in enumerate(zip(of_products, slabs, of_filters.slabs, strict=True)):
                 of_slab, of_filter = convolution.backward(*part, wanted=wanted)
