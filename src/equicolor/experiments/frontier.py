@@ -190,12 +190,12 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
         tables.append(_table(part, rows, own))
         pictures[name] = _picture(part, rows, own)
         conclusion += _conclusion(rows, own, part)
+        notes += [] if setting.quick else [f"{part.title}: {part.note}; {seeds_of(own)}."]
         if part.wide and not setting.quick:
             wide = {label: {k: v for k, v in given.items() if k != "width"} for label, given in options.items()}
             of_wide = _costs(wide, rows, watch, batch=32, size=32)
             tables.append(_wide_table(part, rows, of_wide))
             own += [{"network": label, "width": "paper", **cost} for label, cost in of_wide.items()]
-        notes += [] if setting.quick else [f"{part.title}: {part.note}; {seeds_of(own)}."]
         records += own
     return Outcome(records, tables, pictures, [*notes, *([] if setting.quick else [_NOTE])], conclusion)
 
