@@ -72,6 +72,9 @@ class FusedForward:
 def fuse_glue(network: nn.Module) -> bool:
     """Compiles, in place, what stands between the frozen group convolutions of a network.
 
+    Args:
+        network: one that :func:`equicolor.optimize_for_inference` made, which is changed.
+
     Returns:
         Whether it did. Not where ``torch.fx`` cannot trace the network's forward, where there is nothing to fuse, or
         where there is no compiler, of which a warning tells.
