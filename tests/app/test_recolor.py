@@ -114,3 +114,4 @@ def test_a_network_of_other_classes_stands_alone_and_beside_is_checked(tmp_path)
 def test_a_network_of_the_same_classes_stands_beside_the_plain_one():
     stage = set_stage("equicolor/shapes-hue4")
     assert [network.title for network in stage.networks] == ["Plain", "Hue-4"]
+    assert [network.title for network in set_stage("equicolor/cells-gains").networks] == ["cells-plain", "cells-gains"]

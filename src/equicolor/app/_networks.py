@@ -11,7 +11,7 @@ from torch import Tensor
 from equicolor._tools.images import Fit
 from equicolor.deploy import optimize_for_inference
 from equicolor.models import CanonicalizedModel
-from equicolor.trained import Opened, class_names, class_probabilities, open_model, prepared
+from equicolor.trained import Opened, class_names, class_probabilities, open_model, plain_beside, prepared
 
 _PLAIN = "equicolor/shapes-plain"
 #: What comes with the package beside the plain network, and what it is called on the page.
@@ -102,7 +102,8 @@ def set_stage(run: str | None = None, beside: str | None = None, device: str = "
     Args:
         run: a network of the user's: the folder of a run or of a saved model, or a name on the hub; by default those
             that come with the package.
-        beside: another one to compare it with; by default the plain one of the package, if it knows the same classes.
+        beside: another one to compare it with; by default the plain one that was trained likewise, if there is one, or
+            else that of the package, if it knows the same classes.
         device: of PyTorch's.
 
     Raises:
@@ -114,6 +115,7 @@ def set_stage(run: str | None = None, beside: str | None = None, device: str = "
             raise ValueError("--beside is what another network is compared with: give that one first")
         return Stage(shipped[0], tuple(shipped[1:]))
     own = Network(_title(run), open_model(run, device))
+    beside = plain_beside(run) if beside is None else beside
     if beside is not None:
         other = Network(_title(beside), open_model(beside, device))
         if other.title == own.title:

@@ -27,7 +27,8 @@ def app(
 
     Args:
         model: a trained network: the folder of a run or of a saved model, or a name on the Hugging Face hub.
-        beside: another one, of the same classes, to compare it with: that of a plain network, say.
+        beside: another one, of the same classes, to compare it with; by default the plain one that was trained likewise
+            and lies in the same folder, if there is one.
         images: files, folders and globs of example images, of which some are shown; a folder that is named as a class
             says what is in its images.
         port: where it is served; by default the first free one from 7860 on.
