@@ -5,7 +5,7 @@ import pytest
 from equicolor.experiments import Setting, frontier
 from small import MadeUp, made_up
 
-COST = {"parameters": 1000, "multiply_adds": 1.2, "step_ratio": 1.5}
+COST = {"parameters": 1000, "multiply_adds": 1.2, "step_ratio": 1.5, "memory_ratio": 1.7}
 
 
 class Trained(MadeUp):

@@ -10,7 +10,7 @@ from torch import nn
 
 import equicolor as ec
 from equicolor.deploy import optimize_for_inference
-from equicolor.fusion import _pieces
+from equicolor.fusion import _forward, _pieces
 from equicolor.nn import GroupConv2d, GroupPool, Lift
 from zoo import relative, settle
 
@@ -25,7 +25,7 @@ def uncompiled(monkeypatch):
 
 def called(model: nn.Module) -> list[str]:
     """The kinds of modules that a fused network calls."""
-    network = model.forward.network
+    network = model.forward.fused
     return [type(network.get_submodule(n.target)).__name__ for n in network.graph.nodes if n.op == "call_module"]
 
 
@@ -48,6 +48,17 @@ def test_fused_the_logits_stay_for_any_batch(name, group, layout, uncompiled):
         assert not result.is_inference()
 
 
+@pytest.mark.parametrize("window", ["zero", "rescale", "replicate"])
+@pytest.mark.parametrize("group", ["sat3", "temp3-tint3"])
+def test_biases_of_windows_are_shared_among_the_products(group, window, uncompiled):
+    model = settle(ec.create_model("resnet18", group, width=4, algorithm="fast", window=window)).double()
+    images = torch.rand(2, 3, 16, 16, dtype=torch.float64)
+    fused = optimize_for_inference(model, compile=True)
+    assert "GroupConv2d" not in called(fused)
+    with torch.no_grad():
+        assert relative(fused(images), model(images)) < 1e-10
+
+
 def test_a_block_is_three_passes_over_memory(uncompiled):
     model = optimize_for_inference(ec.create_model("resnet18", "hue4", width=8, algorithm="fast"), compile=True)
     glue = [kind for kind in called(model) if kind == "_Glue"]
@@ -56,7 +67,9 @@ def test_a_block_is_three_passes_over_memory(uncompiled):
     assert "ReLU" not in called(model)
 
 
-def test_what_is_added_may_have_another_shape(uncompiled):
+def test_what_is_added_may_have_another_shape(uncompiled, monkeypatch):
+    monkeypatch.setattr(_forward, "_KNOWN", ("",))
+
     class Shifted(nn.Module):
         def __init__(self):
             super().__init__()
@@ -72,10 +85,9 @@ def test_what_is_added_may_have_another_shape(uncompiled):
         torch.testing.assert_close(optimize_for_inference(model, compile=True)(images), model(images))
 
 
-@pytest.mark.parametrize("options", [{"window": "rescale"}, {"padding_mode": "circular", "padding": 1}])
-def test_layers_that_are_more_than_products_stay_as_they_are(options, uncompiled):
-    layers = [GroupConv2d("sat3", 3, 4, 3, algorithm="fast", **options), nn.ReLU(), GroupConv2d("sat3", 4, 4, 3)]
-    layers[2].algorithm = "fast"
+def test_layers_that_are_more_than_products_stay_as_they_are(uncompiled):
+    around = GroupConv2d("sat3", 3, 4, 3, algorithm="fast", padding_mode="circular", padding=1)
+    layers = [around, nn.ReLU(), GroupConv2d("sat3", 4, 4, 3, algorithm="fast")]
     model, images = nn.Sequential(Lift("sat3"), *layers, GroupPool("sat3")), torch.rand(2, 3, 8, 8)
     fused = optimize_for_inference(model, compile=True)
     assert called(fused).count("GroupConv2d") == 1
@@ -89,6 +101,80 @@ def test_a_layer_that_somebody_listens_to_is_called(uncompiled):
     model[1].register_forward_hook(lambda *_: heard.append(True))
     optimize_for_inference(model, compile=True)(torch.rand(2, 3, 6, 6))
     assert heard
+
+
+@pytest.mark.parametrize("place", ["stem.0", "stages.0.0", "stages.0.0.activation", ""])
+def test_whoever_listens_is_heard(place, uncompiled):
+    model, images = ec.create_model("resnet18", "hue4", algorithm="fast", width=4), torch.rand(2, 3, 16, 16)
+    for before in (True, False):
+        heard = []
+        given = copy.deepcopy(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if before:
+                given.get_submodule(place).register_forward_hook(lambda *_, heard=heard: heard.append(True))
+            fused = optimize_for_inference(given, compile=True)
+            if not before:
+                fused.get_submodule(place).register_forward_hook(lambda *_, heard=heard: heard.append(True))
+            heard.clear()
+            fused(images)
+        assert heard == [True]
+
+
+def test_a_network_that_was_changed_since_is_computed_as_it_is_now(uncompiled):
+    model, images = settle(ec.create_model("resnet18", "hue4", algorithm="fast", width=4)), torch.rand(2, 3, 16, 16)
+    fused = optimize_for_inference(model, compile=True)
+    model.head.classifier = nn.Linear(model.head.classifier.in_features, 3)
+    fused.head.classifier = copy.deepcopy(model.head.classifier)
+    with torch.no_grad(), pytest.warns(UserWarning, match="was changed since it was fused"):
+        assert relative(fused(images), model(images)) < 1e-5
+
+
+def test_what_others_wrote_may_do_more_than_a_graph_shows_and_stays(uncompiled):
+    class Counting(nn.Sequential):
+        calls = 0
+
+        def forward(self, images):
+            self.calls += 1
+            return super().forward(images)
+
+    model, images = Counting(*small()), torch.rand(2, 3, 8, 8)
+    with pytest.warns(UserWarning, match="Counting is neither this library's nor PyTorch's"):
+        fused = optimize_for_inference(model, compile=True)
+    before = fused.calls
+    fused(images)
+    fused(images)
+    assert fused.calls == before + 2
+
+
+def test_without_any_bias_and_with_several_results_it_is_fused_all_the_same(uncompiled, monkeypatch):
+    class Twice(nn.Sequential):
+        def forward(self, images):
+            features = super().forward(images)
+            return features, {"largest": features.amax((2, 3))}
+
+    monkeypatch.setattr(_forward, "_KNOWN", ("",))
+    convs = [GroupConv2d("hue4", channels, 4, 3, bias=False, algorithm="fast") for channels in (3, 4)]
+    model, images = Twice(Lift("hue4"), convs[0], nn.ReLU(), convs[1], GroupPool("hue4")), torch.rand(2, 3, 8, 8)
+    fused = optimize_for_inference(model, compile=True)
+    assert called(fused).count("Products") == 2
+    features, others = fused(images)
+    assert not features.is_inference()
+    assert not others["largest"].is_inference()
+    with torch.no_grad():
+        torch.testing.assert_close(features, model(images)[0])
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (nn.Sequential(nn.Conv2d(3, 4, 3)), "no frozen group convolution"),
+        (ec.create_model("z2cnn", "sat3", algorithm="direct"), "by a bilinear algorithm"),
+    ],
+)
+def test_where_nothing_can_be_compiled_a_warning_says_why(model, reason):
+    with pytest.warns(UserWarning, match=f"nothing is compiled, which changes no result: .*{reason}"):
+        optimize_for_inference(model, compile=True)
 
 
 def small() -> nn.Module:
@@ -121,3 +207,23 @@ def test_without_a_compiler_the_network_is_as_without_it():
     with torch.no_grad():
         assert relative(fused(images), model(images)) < 1e-5
     assert torch._inductor.config.force_disable_caches is False
+
+
+def test_where_it_was_compiled_elsewhere_and_cannot_be_here_it_is_computed_as_written(monkeypatch):
+    def no_compiler(*_):
+        raise RuntimeError("no C++ compiler\nat all")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_pieces, "compiled", lambda piece: piece.graph)
+        fused = optimize_for_inference(model := settle(small()), compile=True)
+    monkeypatch.setattr(_pieces, "compiled", lambda piece: no_compiler)
+    _pieces._warn_once.cache_clear()
+    images = torch.rand(2, 3, 8, 8)
+    with (
+        torch.no_grad(),
+        pytest.warns(UserWarning, match="cannot be compiled here, and is computed without: no C") as told,
+    ):
+        results = [fused(images) for _ in range(2)]
+    with torch.no_grad():
+        assert all(relative(result, model(images)) < 1e-5 for result in results)
+    assert len(told) == 1

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from equicolor.bench import peak_memory
+from equicolor.measure import peak_memory
 from equicolor.nn import GroupConv2d, GroupConvTranspose2d
 from equicolor.nn._bilinear import transform_filters
 

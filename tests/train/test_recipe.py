@@ -1,5 +1,6 @@
 """Recipes: the paper's hyperparameters, and any of them changed."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import equicolor as ec
 from convert_networks import torchvision_models
 from equicolor.models import is_from_elsewhere
 from equicolor.train import Recipe, list_recipes
+from equicolor.train._recipe_files import paper_recipes
 
 EVERY = [
     name if not variant else f"{name}:{variant}" for name, more in list_recipes().items() for variant in ("", *more)
@@ -45,6 +47,22 @@ APPENDIX = {
 def test_recipes_hold_the_hyperparameters_of_the_appendix(name):
     recipe = Recipe.load(name)
     assert {field: getattr(recipe, field) for field in APPENDIX[name]} == APPENDIX[name]
+
+
+#: What names the run or the machine, and decides nothing of the paper's.
+UNSOURCED = {"data", "data_options", "group", "seed", "task", "test_splits", "workers", "variants"}
+
+
+@pytest.mark.parametrize("name", list_recipes())
+def test_recipes_say_where_each_value_is_from(name):
+    lines = paper_recipes()[name].read_text().splitlines()
+    head = " ".join(line.lstrip("# ") for line in itertools.takewhile(lambda line: line.startswith("#"), lines))
+    if re.search("not from the paper", head, re.IGNORECASE):
+        assert name not in {each.split(":")[0] for each in APPENDIX}
+        return
+    values = [line for line in lines if re.match(r"\w+:", line) and line.split(":")[0] not in UNSOURCED]
+    assert values
+    assert not [line for line in values if not re.search("# (paper|code|ours)", line)]
 
 
 def test_recipes_hold_the_seeds_of_the_paper():

@@ -2,6 +2,8 @@
 
 import torch
 
+from equicolor._tools.words import first_line
+
 
 def chosen_device(device: str) -> torch.device:
     """The device of this name; ``"auto"`` is an accelerator where there is one, else the CPU."""
@@ -11,7 +13,7 @@ def chosen_device(device: str) -> torch.device:
         chosen = torch.device(device)
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"device {device!r} cannot be used here: {str(error).splitlines()[0]}") from None
+        raise ValueError(f"device {device!r} cannot be used here: {first_line(error)}") from None
     return chosen
 
 

@@ -35,6 +35,15 @@ def in_unit(number: str, unit: str) -> str:
     return f"{number} {unit}" if unit[:1].isalnum() else f"{number}{unit}"
 
 
+def first_line(error: BaseException) -> str:
+    r"""What an error says, in a line; its name, if it says nothing.
+
+    >>> first_line(ValueError("no such thing\nat all")), first_line(KeyError())
+    ('no such thing', 'KeyError')
+    """
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
 def named(names: Sequence[str]) -> str:
     """Names in a sentence, which stays short.
 

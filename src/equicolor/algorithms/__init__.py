@@ -1,4 +1,4 @@
-"""How a group convolution is computed: bilinear algorithms for the sum over the group, and their Kronecker products.
+"""How a group convolution is computed: bilinear algorithms for the sum over the group, and their products.
 
 The group convolution y_g = Σ_h x_h ∗ w_{h-g} is bilinear in the feature x and the filters w. A bilinear algorithm of
 rank R computes it as
@@ -14,7 +14,7 @@ n times for the direct way of rank n², less than 1.5 times for :func:`cyclic`.
 Mathematics only: nothing here knows of tensors, layers or memory.
 """
 
-from equicolor.algorithms._bilinear import Algorithm, Matrix, written_out
+from equicolor.algorithms._bilinear import Algorithm, Matrix, Steps, Transform, transpose, transposed, written_out
 from equicolor.algorithms._factors import cyclic, replicated, truncated, valid
 from equicolor.algorithms._groups import (
     MOST_ELEMENTS,
@@ -32,6 +32,8 @@ __all__ = [
     "MOST_ELEMENTS",
     "Algorithm",
     "Matrix",
+    "Steps",
+    "Transform",
     "Window",
     "blocks",
     "cyclic",
@@ -42,6 +44,8 @@ __all__ = [
     "inner",
     "replicated",
     "taps",
+    "transpose",
+    "transposed",
     "truncated",
     "valid",
     "written_out",

@@ -7,10 +7,10 @@ does not matter here; what the paper measured is in ``experiments``.
 """
 
 from equicolor._tools.timing import Timings, interleaved
-from equicolor.bench._memory import peak_memory
 from equicolor.bench._plan import CALIBRATE, FULL, QUICK, Plan
 from equicolor.bench._report import plot_cost, tables
 from equicolor.bench.layers import calibration
+from equicolor.measure import peak_memory
 
 __all__ = [
     "CALIBRATE",

@@ -8,10 +8,9 @@ from torch import nn
 
 from equicolor._tools.progress import Watch, unwatched
 from equicolor._tools.timing import interleaved
-from equicolor.bench._memory import peak_memory
 from equicolor.bench.networks import PHASES, Phase, timed
 from equicolor.deploy import optimize_for_inference
-from equicolor.measure import multiply_adds
+from equicolor.measure import multiply_adds, peak_memory
 from equicolor.models import create_model
 from equicolor.nn import Canonicalizer
 

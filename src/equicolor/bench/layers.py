@@ -20,7 +20,7 @@ from equicolor.nn import Choice, GroupConv2d, calibrated
 Way: TypeAlias = Literal["direct", "fast"]
 WAYS: tuple[Way, ...] = ("direct", "fast")
 
-GROUPS = ("hue2", "hue3", "hue4", "hue6", "hue8", "hue12", "sat3", "hue4-sat3")
+GROUPS = ("hue2", "hue3", "hue4", "hue6", "hue8", "hue12", "sat3", "hue4-sat3", "temp3-tint3")
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 MAPS = (4, 8, 16, 32, 56)
 KERNELS = (1, 3)
@@ -127,12 +127,18 @@ def measure_layer(size: Size, rounds: int = 7, device: str | torch.device = "cpu
     return record
 
 
+def recorded(records: Sequence[dict[str, Any]]) -> Iterator[tuple[Size, dict[str, Any]]]:
+    """The sizes of records, with each record, but for those of an algorithm of more products than it takes today."""
+    for record in records:
+        if record["rank"] == algorithms.fast(as_group(record["group"])).rank:
+            yield Size(**{name: record[name] for name in Size.__dataclass_fields__}), record
+
+
 def calibration(records: Sequence[dict[str, Any]], device: str = "cpu") -> dict[str, Any]:
     """The constants behind ``auto`` that choose best at the sizes that were measured, see ``nn.calibrated``."""
 
     def timings() -> Iterator[tuple[GroupConv2d, Sequence[int], dict[str, float]]]:
-        for record in records:
-            size = Size(**{name: record[name] for name in Size.__dataclass_fields__})
+        for size, record in recorded(records):
             for phase in PHASES:
                 yield size.layer("auto"), size.shape, {way: record[phase][way] for way in WAYS}
 

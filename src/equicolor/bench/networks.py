@@ -13,12 +13,11 @@ from equicolor._tools.progress import Watch, unwatched
 from equicolor._tools.timing import Timings, interleaved
 from equicolor.bench._compile import compile_blocks, compiling
 from equicolor.bench._floor import leave_out_transforms
-from equicolor.bench._memory import peak_memory
 from equicolor.bench._profile import profile
 from equicolor.deploy import optimize_for_inference
 from equicolor.fusion import fuse_for_training
 from equicolor.groups import group as as_group
-from equicolor.measure import multiply_adds
+from equicolor.measure import multiply_adds, peak_memory
 from equicolor.models import create_model
 from equicolor.nn import Choice, faster_norms
 

@@ -67,17 +67,46 @@ def curves(
     if falling:
         axes.invert_xaxis()
     if log_y:
-        axes.set_yscale("log", subs=(1.5, 2, 2.5, 3, 4, 5, 6, 8))
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_minor_formatter("{x:g}")
-        axes.tick_params(axis="y", which="minor", labelsize="small")
-        axes.grid(axis="y", which="minor", alpha=0.25)
+        _logarithmic(axes)
     axes.grid(alpha=0.3)
     if shaded is not None:
         axes.axvspan(*shaded, color="0.5", alpha=0.12, linewidth=0)
     end = min if falling else max
     _name_ends(axes, {label: (end(line), line[end(line)]) for label, line in lines.items()}, styles)
     return Drawing(figure, _in_words(x, y, lines, falling), caption)
+
+
+def curves_beside(y: str, panels: Mapping[str, Mapping[str, Mapping[float, float]]], caption: str = "") -> Drawing:
+    """Lines of the same networks against several things, beside each other, on one logarithmic axis.
+
+    Args:
+        y: what that axis is.
+        panels: what the axes below are, and the lines of each panel, as in :func:`curves`.
+        caption: below the picture, what must be known to read it.
+    """
+    figure = new_figure(8.5, 4.6)
+    every = figure.subplots(1, len(panels), sharey=True)
+    *_, named = panels.values()
+    styles = line_styles(list(named))
+    for axes, (x, lines) in zip(every, panels.items(), strict=True):
+        for label, line in lines.items():
+            axes.plot(list(line), list(line.values()), **styles[label])
+        axes.set(xlabel=x)
+        _logarithmic(axes)
+        axes.grid(alpha=0.3)
+    every[0].set(ylabel=y)
+    _name_ends(every[-1], {label: list(line.items())[-1] for label, line in named.items()}, styles)
+    said = " ".join(_in_words(x, y, lines, falling=False) for x, lines in panels.items())
+    return Drawing(figure, said, caption)
+
+
+def _logarithmic(axes: "Axes") -> None:
+    """Values on a logarithmic axis, with numbers between the powers of ten."""
+    axes.set_yscale("log", subs=(1.5, 2, 2.5, 3, 4, 5, 6, 8))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
+    axes.tick_params(axis="y", which="minor", labelsize="small")
+    axes.grid(axis="y", which="minor", alpha=0.25)
 
 
 def _name_ends(
@@ -128,7 +157,7 @@ def _in_words(x: str, y: str, lines: Mapping[str, Mapping[float, float]], fallin
     said = []
     for label, line in lines.items():
         first, *_, last = [*sorted(line, reverse=falling)] * 2  # of a single point, twice that
-        said.append(f"{label} {line[first]:.1f} at {first:g} and {line[last]:.1f} at {last:g}")
+        said.append(f"{label} {line[first]:.1f} at {round(first, 2):g} and {line[last]:.1f} at {round(last, 2):g}")
     return f"Lines of the {y}, against the {x}, from end to end: {'; '.join(said)}."
 
 

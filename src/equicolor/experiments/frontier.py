@@ -16,10 +16,10 @@ from equicolor._tools.timing import interleaved
 from equicolor.comparison import measured, seeds_of
 from equicolor.data import hue_coverage
 from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
-from equicolor.experiments._pictures import curves
+from equicolor.experiments._pictures import curves_beside
 from equicolor.experiments._rows import chosen_parts, rows_of
 from equicolor.experiments._several import missing
-from equicolor.measure import multiply_adds
+from equicolor.measure import multiply_adds, peak_memory
 from equicolor.models import create_model
 from equicolor.nn import faster_norms
 from equicolor.train import Run
@@ -31,7 +31,7 @@ _SEEN, _UNSEEN = hue_coverage(_ARC)
 _KEPT = 0.9
 _PLAIN = "plain"
 _ALL = "all stages"
-_COSTS = ("parameters", "multiply-adds", "training step")
+_COSTS = ("parameters", "multiply-adds", "training step", "training memory")
 #: Steps of training that are timed of each network, in turn.
 _ROUNDS = 5
 
@@ -226,9 +226,9 @@ def _conclusion(rows: Sequence[Row], records: Sequence[Record], part: _Part = _P
 def _costs(
     options: Mapping[str, Mapping[str, Any]], rows: Sequence[Row], watch: Watch, *, batch: int, size: int
 ) -> dict[str, Record]:
-    """Parameters, multiply-adds of the bilinear algorithms, and the CPU's time for a step of training.
+    """Parameters, multiply-adds of the bilinear algorithms, the CPU's time for a step of training, and its memory.
 
-    The latter two are relative to those of the first row, times in the same rounds.
+    All but the parameters are relative to those of the first row, times in the same rounds.
     """
     draw = torch.Generator().manual_seed(0)
     images = torch.rand(batch, 3, size, size, generator=draw).to(memory_format=torch.channels_last)
@@ -244,11 +244,13 @@ def _costs(
         steps[row.label] = partial(_step, trained, images, labels)
     title, plain = f"timing {_ROUNDS} steps of each network, in turn", rows[0].label
     timings = interleaved(steps, _ROUNDS, clock=time.process_time, watch=watch, title=title)
+    memory = {label: peak_memory(step) for label, step in steps.items()}
     return {
         label: {
             "parameters": parameters[label],
             "multiply_adds": work[label] / work[plain],
             "step_ratio": timings.ratio(label, plain),
+            "memory_ratio": memory[label] / memory[plain],
         }
         for label in steps
     }
@@ -278,7 +280,8 @@ def _wide_table(part: _Part, rows: Sequence[Row], costs: Mapping[str, Record]) -
 
 
 def _cells(cost: Record) -> list[str]:
-    return [f"{cost['parameters']:,}", f"{cost['multiply_adds']:.2f}", f"{cost['step_ratio']:.2f}"]
+    ratios = (cost[name] for name in ("multiply_adds", "step_ratio", "memory_ratio"))
+    return [f"{cost['parameters']:,}", *(f"{ratio:.2f}" for ratio in ratios)]
 
 
 def _share(part: _Part, label: str, records: Sequence[Record]) -> float | None:
@@ -293,13 +296,15 @@ def _share(part: _Part, label: str, records: Sequence[Record]) -> float | None:
 
 
 def _picture(part: _Part, rows: Sequence[Row], records: Sequence[Record]) -> Drawing:
-    lines: dict[str, dict[float, float]] = {}
-    for row in rows:
-        error = 100 * measured(records, "error_unseen", network=row.label).mean
-        cost = measured(records, "multiply_adds", network=row.label).mean
-        lines.setdefault(part.own(row.label).partition(",")[0], {})[cost] = error
-    plain = part.own(rows[0].label)
-    return curves(f"multiply-adds, times those of “{plain}”", "error on unseen colours, in %", lines, log_y=True)
+    panels: dict[str, dict[str, dict[float, float]]] = {}
+    for name, title in (("step_ratio", "time of a training step"), ("memory_ratio", "memory of a training step")):
+        lines = panels.setdefault(f"{title}, times “{part.own(rows[0].label)}”", {})
+        for row in rows:
+            error = 100 * measured(records, "error_unseen", network=row.label).mean
+            cost = measured(records, name, network=row.label).mean
+            lines.setdefault(part.own(row.label).partition(",")[0], {})[cost] = error
+    caption = "From left to right, as a rule: the group on the stem, the first stage, the first two … and all."
+    return curves_beside("error on unseen colours, in %", panels, caption)
 
 
 _NOTE = (
@@ -307,5 +312,6 @@ _NOTE = (
     "group on all stages gains over the plain network on unseen colours. Temp-5, five steps of colour temperature, has "
     "its window replicated. Multiply-adds are those of a forward by the fast algorithms; narrow layers are computed "
     "directly where that takes less time. A training step is forward, loss and backward: seconds of the CPU, the "
-    "median of five in turn with the others, relative to the plain network in the same rounds."
+    "median of five in turn with the others, relative to the plain network in the same rounds. Its memory is the most "
+    "bytes of tensors that are alive at once, beyond weights and images."
 )

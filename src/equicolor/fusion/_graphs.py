@@ -1,25 +1,23 @@
-"""Who listens to whom in the graph of a network."""
+"""Who listens to whom in the graph of a network, and what is put into it."""
 
 import operator
-from typing import Literal
 
 import torch
-from torch import fx, nn
+from torch import Tensor, fx, nn
 
-from equicolor.algorithms import Matrix
 from equicolor.nn import GroupConv2d
-
-
-def matrices(layer: GroupConv2d, which: Literal["feature", "inverse"]) -> tuple[Matrix, ...]:
-    """The transform of a layer, factor by factor."""
-    return tuple(getattr(part, which) for part in layer.bilinear.parts)
 
 
 def called_layer(node: fx.Node, modules: dict[str, nn.Module]) -> GroupConv2d | None:
     """The group convolution that a node calls, if nobody else listens to it."""
     layer = modules.get(str(node.target)) if node.op == "call_module" else None
-    listened = layer is not None and (layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks)
-    return layer if type(layer) is GroupConv2d and not listened else None
+    return layer if type(layer) is GroupConv2d and not is_heard(layer) else None
+
+
+def is_heard(module: nn.Module) -> bool:
+    """Whether anybody listens to a module."""
+    hooks = (module._forward_hooks, module._forward_pre_hooks, module._backward_hooks, module._backward_pre_hooks)
+    return any(hooks)
 
 
 def terms_of_sum(node: fx.Node | None) -> tuple[fx.Node, fx.Node] | None:
@@ -53,7 +51,7 @@ def is_relu(node: fx.Node, modules: dict[str, nn.Module]) -> bool:
         return False
     if node.op == "call_module":
         module = modules.get(str(node.target))
-        return type(module) is nn.ReLU and not module._forward_hooks and not module._forward_pre_hooks
+        return type(module) is nn.ReLU and not is_heard(module)
     return node.target in (torch.relu, torch.nn.functional.relu)
 
 
@@ -62,6 +60,17 @@ def is_in_place(activation: fx.Node, modules: dict[str, nn.Module]) -> bool:
     if activation.op == "call_module":
         return bool(getattr(modules[str(activation.target)], "inplace", False))
     return any(activation.args[1:]) or bool(activation.kwargs.get("inplace"))
+
+
+class Products(nn.Module):
+    """The convolutions of a layer, of slabs that are transformed already; in training, of the features as well."""
+
+    def __init__(self, layer: GroupConv2d) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, slabs: list[Tensor], features: Tensor | None = None) -> list[Tensor]:
+        return self.layer.products(slabs, features)
 
 
 def add_call(fused: fx.GraphModule, kind: str, module: nn.Module, after: fx.Node, *given: fx.Node) -> fx.Node:

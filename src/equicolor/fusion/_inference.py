@@ -6,21 +6,23 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, fx, nn
+from torch.utils._pytree import tree_map
 
-from equicolor._tools.tensors import is_channels_last
-from equicolor.algorithms import Matrix
+from equicolor._tools.words import first_line
+from equicolor.algorithms import Steps
+from equicolor.fusion._forward import Fused, foreign
 from equicolor.fusion._graphs import (
+    Products,
     add_call,
     both_of,
     called_layer,
     is_identity,
     is_relu,
-    matrices,
     only_user,
     skip_identities,
     terms_of_sum,
 )
-from equicolor.fusion._pieces import Piece, compile_all, compute, flat, formed
+from equicolor.fusion._pieces import Piece, compile_all, computed_of
 from equicolor.nn import GroupConv2d
 
 
@@ -34,39 +36,26 @@ class _Glue(nn.Module):
     def forward(
         self, given: Sequence[Tensor] | Tensor, beside: Sequence[Tensor] | Tensor | None = None
     ) -> tuple[Tensor | None, list[Tensor]]:
-        piece, order = self.piece, self.piece.order
-        like = given if isinstance(given, Tensor) else given[0]
-        last = is_channels_last(like)
-        rows = len(like) // (order if isinstance(given, Tensor) else 1)
+        piece, like = self.piece, given if isinstance(given, Tensor) else given[0]
         if isinstance(beside, Tensor):
-            beside = beside.expand(order * rows, *like.shape[1:])
-        terms = [*flat(given, order, last), *([] if beside is None else flat(beside, order, last))]
-        results = formed(compute(piece, terms), (rows, *like.shape[1:]), last)
+            rows = len(like) * (1 if isinstance(given, Tensor) else piece.order)
+            beside = beside.expand(rows, *like.shape[1:])
+        results = computed_of(piece, given, beside).tensors
         return (results[0], results[1:]) if piece.kept else (None, results)
 
 
-class _Products(nn.Module):
-    """The convolutions of a frozen layer, of slabs that are transformed already."""
-
-    def __init__(self, layer: GroupConv2d) -> None:
-        super().__init__()
-        self.layer = layer
-
-    def forward(self, slabs: list[Tensor]) -> list[Tensor]:
-        return self.layer.products(slabs)
-
-
-class FusedForward:
+class FusedForward(Fused):
     """The forward of a network whose glue is compiled: in inference mode throughout, so that it is compiled once."""
-
-    def __init__(self, network: fx.GraphModule) -> None:
-        self.network = network
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """The network's result, which may be computed with outside of inference mode."""
+        if not self.is_current():
+            return self.before(*given, **named)
         with torch.inference_mode():
-            result = self.network(*given, **named)
-        return result.clone() if isinstance(result, Tensor) and not torch.is_inference_mode_enabled() else result
+            result = self.fused(*given, **named)
+        if torch.is_inference_mode_enabled():
+            return result
+        return tree_map(lambda each: each.clone() if isinstance(each, Tensor) else each, result)
 
 
 def fuse_glue(network: nn.Module) -> bool:
@@ -76,31 +65,43 @@ def fuse_glue(network: nn.Module) -> bool:
         network: one that :func:`equicolor.optimize_for_inference` made, which is changed.
 
     Returns:
-        Whether it did. Not where ``torch.fx`` cannot trace the network's forward, where there is nothing to fuse, or
-        where there is no compiler, of which a warning tells.
+        Whether it did. A warning says why not: ``torch.fx`` cannot trace the network's forward, blocks of it are not
+        this library's or PyTorch's own, there is nothing to fuse, or there is no compiler.
     """
+    if reason := _fuse(network):
+        warnings.warn(f"nothing is compiled, which changes no result: {reason}", stacklevel=3)
+    return not reason
+
+
+def _fuse(network: nn.Module) -> str:
+    """Fuses, and says nothing; or says why not."""
+    if reason := foreign(network):
+        return reason
     try:
         graph = fx.Tracer().trace(network)
-    except Exception:
-        return False
+    except Exception as error:
+        return f"torch.fx cannot trace the network ({first_line(error)})"
     fused = fx.GraphModule(network, graph)
-    pieces = _rewrite(fused, dict(network.named_modules()))
+    modules = dict(network.named_modules())
+    pieces = _rewrite(fused, modules)
     if not pieces:
-        return False
+        return "it has no frozen group convolution that is computed by a bilinear algorithm"
+    forward = FusedForward(network, fused)
+    if reason := forward.unheard:
+        return reason
+    like = next(layer.filters for layer in modules.values() if isinstance(layer, GroupConv2d) and layer.frozen)
     with torch.inference_mode():
-        reason = compile_all(pieces, next(network.parameters()))
-    if reason:
-        warnings.warn(f"nothing is compiled, which changes no result: {reason}", stacklevel=3)
-        return False
-    network.forward = FusedForward(fused)
-    return True
+        if reason := compile_all(pieces, like):
+            return f"it cannot be compiled here ({reason})"
+    network.forward = forward
+    return ""
 
 
 def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module]) -> set[Piece]:
     """Puts products and glue in the place of group convolutions, sums and activations; returns the pieces."""
     graph = fused.graph
     layers = {node: layer for node in graph.nodes if (layer := _fusable(node, modules)) is not None}
-    slabs: dict[tuple[fx.Node, tuple[Matrix, ...]], fx.Node] = {}
+    slabs: dict[tuple[fx.Node, Steps], fx.Node] = {}
     products: dict[fx.Node, fx.Node] = {}
     pieces: set[Piece] = set()
 
@@ -109,11 +110,11 @@ def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module]) -> set[Piece]
         return both_of(fused, add_call(fused, "glue", _Glue(piece), after, *given))
 
     for node, layer in layers.items():
-        feature, source = matrices(layer, "feature"), node.args[0]
+        feature, source = layer.bilinear.feature_steps, node.args[0]
         assert isinstance(source, fx.Node)
         if (source, feature) not in slabs:
             _, slabs[source, feature] = glue(Piece((), "nothing", False, feature, False), source, source)
-        products[node] = add_call(fused, "products", _Products(layer), node, slabs[source, feature])
+        products[node] = add_call(fused, "products", Products(layer), node, slabs[source, feature])
         if (chain := _chain(node, layers, modules, products)) is None:
             continue
         end, relu, other = chain
@@ -123,9 +124,9 @@ def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module]) -> set[Piece]
             beside = "products" if other in products else "features"
             given.append(products.get(other, other))
         following = [layers[user] for user in end.users if user in layers]
-        after = matrices(following[0], "feature") if following else ()
-        kept = any(user not in layers or matrices(layers[user], "feature") != after for user in end.users)
-        piece = Piece(matrices(layer, "inverse"), beside, relu, after, kept)
+        after = following[0].bilinear.feature_steps if following else ()
+        kept = any(user not in layers or layers[user].bilinear.feature_steps != after for user in end.users)
+        piece = Piece(layer.bilinear.inverse_steps, beside, relu, after, kept)
         features, transformed = glue(piece, products[node] if end is node else end, *given)
         end.replace_all_uses_with(features)
         if after:
@@ -158,7 +159,7 @@ def _chain(
         if len(others) == 1:
             found = _source(others[0], modules)
             alike = found in layers and len(found.users) == 1
-            alike = alike and matrices(layers[found], "inverse") == matrices(layers[node], "inverse")
+            alike = alike and layers[found].bilinear.inverse_steps == layers[node].bilinear.inverse_steps
             if alike and found not in products:
                 return None  # the other convolution comes later, and takes this one in
             other, end = (found if alike else others[0]), user

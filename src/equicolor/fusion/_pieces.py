@@ -5,6 +5,8 @@ one may follow. Eager, each of them reads and writes all features. A piece is on
 the size: it is compiled once for all layers that have the same neighbours, and PyTorch keeps what it compiled on disk.
 """
 
+import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
@@ -12,8 +14,9 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, fx, nn
 
-from equicolor._tools.tensors import is_traced
-from equicolor.algorithms import Matrix, written_out
+from equicolor._tools.tensors import is_channels_last, is_traced
+from equicolor._tools.words import first_line
+from equicolor.algorithms import Steps, transposed, written_out
 
 #: Numbers in a slab, with which a piece is compiled for any number of them.
 _SOME = 1024
@@ -24,19 +27,16 @@ _ROW = 0
 class Piece(NamedTuple):
     """What is computed between convolutions. Without an inverse transform, features are given and not products."""
 
-    inverse: tuple[Matrix, ...]
+    inverse: Steps
     beside: Literal["nothing", "products", "features"]  # what is added
     relu: bool
-    feature: tuple[Matrix, ...]  # the next transform; none where no convolution follows
+    feature: Steps  # the next transform; none where no convolution follows
     kept: bool  # whether the features themselves are needed
 
     @property
     def order(self) -> int:
         """How many elements the features have."""
-        order = 1
-        for matrix in self.inverse or self.feature:
-            order *= len(matrix) if self.inverse else len(matrix[0])
-        return order
+        return _rows(self.inverse) if self.inverse else _columns(self.feature)
 
     @property
     def given(self) -> int:
@@ -105,12 +105,12 @@ def _gradient_graph(gradient: Gradient) -> fx.GraphModule:
     terms = terms[: len(terms) - len(features)]
     found = terms[:order] if gradient.of_features else []
     if gradient.of_slabs:
-        back = written_out([_transposed(matrix) for matrix in piece.feature], terms[len(found) :])
+        back = written_out(transposed(piece.feature), terms[len(found) :])
         found = [term + other for term, other in zip(found, back, strict=True)] if found else back
     if piece.relu:
         found = [torch.where(value > 0, term, 0.0) for term, value in zip(found, features, strict=True)]
     if piece.inverse:
-        return _ended(graph, written_out([_transposed(matrix) for matrix in piece.inverse], found))
+        return _ended(graph, written_out(transposed(piece.inverse), found))
     return _ended(graph, [torch.stack(found)])
 
 
@@ -131,19 +131,12 @@ def _ended(graph: fx.Graph, results: Iterable[Any]) -> fx.GraphModule:
     return fx.GraphModule(nn.Module(), graph)
 
 
-def _transposed(matrix: Matrix) -> Matrix:
-    return tuple(zip(*matrix, strict=True))
+def _rows(steps: Steps) -> int:
+    return math.prod(map(len, steps[-1])) if steps else 0
 
 
-def _rows(factors: Sequence[Matrix]) -> int:
-    rows = 1
-    for matrix in factors:
-        rows *= len(matrix)
-    return rows
-
-
-def _columns(factors: Sequence[Matrix]) -> int:
-    return _rows([_transposed(matrix) for matrix in factors])
+def _columns(steps: Steps) -> int:
+    return _rows(transposed(steps))
 
 
 @lru_cache
@@ -155,15 +148,14 @@ def compiled(computed: Computed) -> Callable[..., list[Tensor]]:
 def compute(computed: Computed, given: Sequence[Tensor]) -> list[Tensor]:
     """The results of a piece or of a gradient, compiled unless somebody else records what is done."""
     if is_traced() or given[0].numel() < 2 * max(1, computed.takes[0]):  # a row of one is a constant to a compiler
-        results: list[Tensor] = computed.graph(*given)
-        return results
+        return _written(computed, given)
     try:
-        # As tensors of their own: that they are views, and of what, would be one more kind of argument to compile for.
-        return compiled(computed)(*(each.data for each in given))
-    except Exception as error:
+        return _compiled(computed, given)
+    except Exception as error:  # a network may come here from a machine that had a compiler
+        results = _written(computed, given)
         if type(error).__name__ != "FailOnRecompileLimitHit":  # of a module that takes a second to import
-            raise
-        return list(computed.graph(*given))
+            _warn_once(first_line(error))
+        return results
 
 
 def compile_all(pieces: Iterable[Computed], like: Tensor) -> str:
@@ -179,10 +171,24 @@ def compile_all(pieces: Iterable[Computed], like: Tensor) -> str:
     try:
         for piece in pieces:
             shapes = [(_SOME,) if count == _ROW else (count, _SOME) for count in piece.takes]
-            compute(piece, [like.new_zeros(shape) for shape in shapes])
+            _compiled(piece, [like.new_zeros(shape) for shape in shapes])
     except Exception as error:
-        return (str(error).strip() or type(error).__name__).splitlines()[0]
+        return first_line(error)
     return ""
+
+
+def _compiled(computed: Computed, given: Sequence[Tensor]) -> list[Tensor]:
+    # As tensors of their own: that they are views, and of what, would be one more kind of argument to compile for.
+    return compiled(computed)(*(each.data for each in given))
+
+
+def _written(computed: Computed, given: Sequence[Tensor]) -> list[Tensor]:
+    return list(computed.graph(*given))
+
+
+@lru_cache
+def _warn_once(reason: str) -> None:
+    warnings.warn(f"what was fused cannot be compiled here, and is computed without: {reason}", stacklevel=4)
 
 
 def flat(given: Sequence[Tensor] | Tensor, order: int, last: bool) -> list[Tensor]:
@@ -198,3 +204,28 @@ def formed(results: Sequence[Tensor], shape: Sequence[int], last: bool) -> list[
     tail = (height, width, channels) if last else (channels, height, width)
     found = [result.view(len(result) * rows if result.dim() == 2 else rows, *tail) for result in results]
     return [result.permute(0, 3, 1, 2) for result in found] if last else found
+
+
+class Results(NamedTuple):
+    """What a piece gives.
+
+    Attributes:
+        tensors: the features, where they are kept, and the slabs.
+        shape: of a slab.
+        last: whether they are in channels_last.
+    """
+
+    tensors: list[Tensor]
+    shape: tuple[int, ...]
+    last: bool
+
+
+def computed_of(
+    piece: Piece, given: Sequence[Tensor] | Tensor, beside: Sequence[Tensor] | Tensor | None = None
+) -> Results:
+    """Computes a piece of products or features, and of what is added, laid out as what is given."""
+    like = given if isinstance(given, Tensor) else given[0]
+    last = is_channels_last(like)
+    shape = (len(like) // (piece.order if isinstance(given, Tensor) else 1), *like.shape[1:])
+    rows = [*flat(given, piece.order, last), *([] if beside is None else flat(beside, piece.order, last))]
+    return Results(formed(compute(piece, rows), shape, last), shape, last)

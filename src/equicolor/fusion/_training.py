@@ -15,24 +15,24 @@ from torch.autograd import forward_ad
 from torch.autograd.function import once_differentiable
 
 from equicolor._tools.strided import is_strided_point
-from equicolor._tools.tensors import is_channels_last, is_traced, is_transformed
-from equicolor.algorithms import Matrix
+from equicolor._tools.tensors import is_traced, is_transformed
+from equicolor._tools.words import first_line
+from equicolor.algorithms import Steps
+from equicolor.fusion._forward import Fused, foreign
 from equicolor.fusion._graphs import (
+    Products,
     add_call,
     both_of,
     called_layer,
     is_in_place,
     is_relu,
-    matrices,
     only_user,
     terms_of_sum,
 )
-from equicolor.fusion._pieces import Computed, Gradient, Piece, compile_all, compute, flat, formed
+from equicolor.fusion._pieces import Computed, Gradient, Piece, compile_all, compute, computed_of, flat, formed
+from equicolor.measure import evaluating
 from equicolor.models import Canonicalized
 from equicolor.nn import GroupConv2d
-
-#: Where the classes are whose forwards do nothing but what a graph of them shows.
-_KNOWN = ("torch.nn.", "equicolor.")
 
 
 def fuse_for_training(network: nn.Module, images: Tensor) -> nn.Module:
@@ -83,22 +83,22 @@ def _fuse(network: nn.Module, inner: nn.Module, images: Tensor) -> str:
     """Fuses, and says nothing; or says why not."""
     if images.device.type != "cpu":
         return f"what stands between convolutions is compiled for CPUs, and images are on {images.device}"
-    if own := _foreign(inner):
-        return f"{own} is neither this library's nor PyTorch's, and may do more than a graph of it shows"
+    if reason := foreign(inner):
+        return reason
     fast = _fast_layers(network, images)
     if not fast:
         return "no group convolution is computed by a bilinear algorithm at this size"
     try:
         graph = fx.Tracer().trace(inner)
     except Exception as error:
-        return f"torch.fx cannot trace the network ({(str(error).strip() or type(error).__name__).splitlines()[0]})"
+        return f"torch.fx cannot trace the network ({first_line(error)})"
     fused = fx.GraphModule(inner, graph)
     pieces = _rewrite(fused, dict(inner.named_modules()), fast)
     if not pieces:
         return "no group convolution of it is a call that can be replaced"
     forward = FusedTraining(inner, fused)
-    if any(map(_is_heard, forward.passed_by)):
-        return "hooks listen to layers that would no longer be called"
+    if reason := forward.unheard:
+        return reason
     with torch.no_grad():
         if reason := compile_all(pieces, images):
             return f"it cannot be compiled here ({reason})"
@@ -106,24 +106,6 @@ def _fuse(network: nn.Module, inner: nn.Module, images: Tensor) -> str:
     return ""
 
 
-def _foreign(network: nn.Module) -> str:
-    """The class of a module whose forward a trace would look into, though others wrote it; or nothing."""
-    if "forward" in vars(network):
-        return "the forward that this network was given"
-    for module in network.modules():
-        kind = type(module)
-        if not kind.__module__.startswith(_KNOWN):
-            return f"{kind.__module__}.{kind.__qualname__}"
-    return ""
-
-
-def _is_heard(module: nn.Module) -> bool:
-    """Whether anybody listens to a module."""
-    hooks = (module._forward_hooks, module._forward_pre_hooks, module._backward_hooks, module._backward_pre_hooks)
-    return any(hooks)
-
-
-@torch.no_grad()
 def _fast_layers(network: nn.Module, images: Tensor) -> set[nn.Module]:
     """The group convolutions that take a bilinear algorithm for features of the size that they meet."""
     fast: set[nn.Module] = set()
@@ -132,49 +114,29 @@ def _fast_layers(network: nn.Module, images: Tensor) -> set[nn.Module]:
         if isinstance(layer, GroupConv2d) and layer.chosen_for(given[0]) == "fast":
             fast.add(layer)
 
-    training = {module: module.training for module in network.modules()}
     layers = [layer for layer in network.modules() if type(layer) is GroupConv2d]
     hooks = [layer.register_forward_pre_hook(look) for layer in layers]
     try:
-        network.eval()(images)
+        with evaluating(network):
+            network(images)
     finally:
         for hook in hooks:
             hook.remove()
-        for module, mode in training.items():
-            module.training = mode
     return fast
 
 
-class FusedTraining:
+class FusedTraining(Fused):
     """The forward of a network whose glue is compiled for training; elsewhere it is the one that it had."""
-
-    def __init__(self, network: nn.Module, fused: fx.GraphModule) -> None:
-        self.network, self.fused, self.before = network, fused, network.forward
-        self.modules = dict(network.named_modules())
-        called = {node.target for node in fused.graph.nodes if node.op == "call_module"}
-        self.passed_by = [module for path, module in self.modules.items() if path and path not in called]
-        self.told = False
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """The network's result."""
         recorded = self.network.training and torch.is_grad_enabled()  # a graph has a mode of its own, nobody sets it
-        return (self.fused if recorded and not _elsewhere(given) and self._is_current() else self.before)(
-            *given, **named
-        )
+        forward = self.fused if recorded and not _elsewhere(given) and self.is_current() else self.before
+        return forward(*given, **named)
 
-    def _is_current(self) -> bool:
-        """Whether the network is the one that was fused; a warning tells once that it is not."""
-        now = dict(self.network.named_modules())
-        same = now.keys() == self.modules.keys() and all(now[path] is each for path, each in self.modules.items())
-        same = same and not any(_is_heard(each) or getattr(each, "frozen", False) for each in self.passed_by)
-        if not same and not self.told:
-            self.told = True
-            warnings.warn(
-                "this network was changed since it was fused, in its layers or by hooks, and is computed without: fuse "
-                "it when all of that is done",
-                stacklevel=3,
-            )
-        return same
+    def is_stale(self, layer: nn.Module) -> bool:
+        """Also where a layer was frozen since, which has no gradients."""
+        return super().is_stale(layer) or getattr(layer, "frozen", False)
 
 
 def _elsewhere(given: Sequence[Any]) -> bool:
@@ -186,7 +148,7 @@ def _elsewhere(given: Sequence[Any]) -> bool:
 def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module], fast: set[nn.Module]) -> dict[Computed, None]:
     """Puts products and pieces in the place of group convolutions, and of sums and activations before them."""
     layers = {node: layer for node in fused.graph.nodes if (layer := _fusable(node, modules, fast)) is not None}
-    slabs: dict[tuple[fx.Node, tuple[Matrix, ...]], fx.Node] = {}
+    slabs: dict[tuple[fx.Node, Steps], fx.Node] = {}
     pieces: dict[Computed, None] = {}  # in order, and once each
     activations: list[tuple[Piece, fx.Node]] = []
     convolved: set[fx.Node] = set()
@@ -196,7 +158,7 @@ def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module], fast: set[nn.
         return both_of(fused, add_call(fused, "between", _Between(piece), after, *given))
 
     for node, layer in layers.items():
-        feature, source = matrices(layer, "feature"), node.args[0]
+        feature, source = layer.bilinear.feature_steps, node.args[0]
         assert isinstance(source, fx.Node)
         if (source, feature) not in slabs:
             activated = is_relu(source, modules)
@@ -215,9 +177,9 @@ def _rewrite(fused: fx.GraphModule, modules: dict[str, nn.Module], fast: set[nn.
                 # Of lifted images, as a rule: nobody asks for their gradient, which is compiled when somebody does.
                 _, transformed = glue(Piece((), "nothing", False, feature, kept=False), source, source)
             slabs[source, feature] = transformed
-        products = add_call(fused, "products", _Products(layer), node, source, slabs[source, feature])
+        products = add_call(fused, "products", Products(layer), node, slabs[source, feature], source)
         convolved.add(products)
-        piece = Piece(matrices(layer, "inverse"), "nothing", False, (), kept=True)
+        piece = Piece(layer.bilinear.inverse_steps, "nothing", False, (), kept=True)
         result, _ = glue(piece, products, products)
         pieces[Gradient(piece, of_features=True, of_slabs=False)] = None
         node.replace_all_uses_with(result)
@@ -238,17 +200,6 @@ def _fusable(node: fx.Node, modules: dict[str, nn.Module], fast: set[nn.Module])
     if layer is None or layer not in fast or layer.frozen or not layer.has_products or len(node.args) != 1:
         return None
     return None if is_strided_point(layer.kernel_size, layer.stride, layer.padding) else layer
-
-
-class _Products(nn.Module):
-    """The convolutions of a layer, of features and of slabs that are their transform."""
-
-    def __init__(self, layer: GroupConv2d) -> None:
-        super().__init__()
-        self.layer = layer
-
-    def forward(self, features: Tensor, slabs: list[Tensor]) -> list[Tensor]:
-        return self.layer.products(slabs, features)
 
 
 class _Between(nn.Module):
@@ -275,15 +226,10 @@ class _Function(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *inputs: Any) -> tuple[Tensor, ...]:
         piece, *tensors = inputs
-        like = tensors[0]
-        last = is_channels_last(like)
-        rows = len(like) // (1 if piece.inverse else piece.order)
-        given: Any = tensors if piece.inverse else tensors[0]
-        beside = [] if piece.inverse else [term for each in tensors[1:] for term in flat(each, piece.order, last)]
-        terms = [*flat(given, piece.order, last), *beside]
-        # No views, which nobody could change in place.
-        results = [each.data for each in formed(compute(piece, terms), (rows, *like.shape[1:]), last)]
-        ctx.piece, ctx.last, ctx.shape, ctx.summed = piece, last, (rows, *like.shape[1:]), len(tensors) > 1
+        given = tensors if piece.inverse else tensors[0]
+        found, ctx.shape, ctx.last = computed_of(piece, given, tensors[1] if piece.beside == "features" else None)
+        results = [each.data for each in found]  # no views, which nobody could change in place
+        ctx.piece = piece
         ctx.save_for_backward(*(results[:1] if piece.relu else []))
         ctx.set_materialize_grads(False)
         return tuple(results)
@@ -305,4 +251,4 @@ class _Function(torch.autograd.Function):
         results = formed(compute(gradient, terms), ctx.shape, last)
         if piece.inverse:
             return None, *results
-        return (None, *results, *results) if ctx.summed else (None, *results)
+        return (None, *results, *results) if piece.beside == "features" else (None, *results)

@@ -1,4 +1,4 @@
-"""What a module does, in numbers: how equivariant it is, layer by layer, and how many multiplications it takes.
+"""What a module does, in numbers: how equivariant it is, layer by layer, and what multiplications and bytes it takes.
 
 Any module by itself, and nothing of data sets or seconds. Other rooms measure something else: ``testing`` asserts how
 equivariant a module is, and how well it lives with PyTorch; ``metrics`` says how good predictions are, ``trained`` how
@@ -14,6 +14,7 @@ from equicolor.measure._equivariance import (
     layer_outputs,
     relative_error,
 )
+from equicolor.measure._memory import peak_memory
 from equicolor.measure._work import MultiplyAdds, multiply_adds
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "groups_by_rows",
     "layer_outputs",
     "multiply_adds",
+    "peak_memory",
     "relative_error",
 ]

@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from equicolor._tools.tensors import full_precision, is_channels_last, is_traced, is_transformed
-from equicolor.algorithms import Algorithm
-from equicolor.nn._combine import combine, transpose, unstack
+from equicolor.algorithms import Algorithm, transpose
+from equicolor.nn._combine import combine, unstack
 
 
 class Convolution(NamedTuple):
@@ -114,6 +114,12 @@ def _gradient_of_weight(of_filters: Tensor | Sequence[Tensor], weight: Tensor, a
     return taps.flatten(1, 2)
 
 
+def _gradient_of_bias(of_products: Sequence[Tensor], algorithm: Algorithm) -> Tensor:
+    """The transpose of :func:`share_bias`."""
+    parts = [share * each.sum((0, 2, 3)) for share, each in zip(algorithm.shares, of_products, strict=True) if share]
+    return torch.stack(parts).sum(0)
+
+
 class _Stack:
     """The slabs of a transform, and in their places what is computed of them, one after another.
 
@@ -144,13 +150,17 @@ def convolve(
 ) -> Tensor:
     """C · [(A x) ⊛ filters] + bias, with filters transformed already."""
     products = _Stack(combine(algorithm.feature, features), algorithm.rank)
-    # Where the first column of the inverse is all ones, a bias of the first convolution reaches every element.
-    shared = bias is not None and all(row[0] == 1 for row in algorithm.inverse)
-    biases = [bias if shared else None, *[None] * (algorithm.rank - 1)]
-    for part in zip(products.slabs, unstack(filters, algorithm.rank), biases, strict=True):
+    parts = zip(products.slabs, unstack(filters, algorithm.rank), share_bias(bias, algorithm), strict=True)
+    for part in parts:
         products.put(convolution.forward(*part))
-    result = combine(algorithm.inverse, products.results)
-    return result if bias is None or shared else result + bias.view(-1, 1, 1)
+    return combine(algorithm.inverse, products.results)
+
+
+def share_bias(bias: Tensor | None, algorithm: Algorithm) -> list[Tensor | None]:
+    """A bias for each product, which together reach every element as this one."""
+    if bias is None:
+        return [None] * algorithm.rank
+    return [None if share == 0 else bias if share == 1 else bias * share for share in algorithm.shares]
 
 
 def convolve_trained(
@@ -256,8 +266,8 @@ class _Products(torch.autograd.Function):
         features, weight, bias, ctx.algorithm, ctx.convolution, *slabs = inputs
         ctx.save_for_backward(features, weight)
         filters = unstack(transform_filters(weight, ctx.algorithm), len(slabs))
-        biases = [bias, *[None] * (len(slabs) - 1)]
-        return tuple(ctx.convolution.forward(*part) for part in zip(slabs, filters, biases, strict=True))
+        parts = zip(slabs, filters, share_bias(bias, ctx.algorithm), strict=True)
+        return tuple(ctx.convolution.forward(*part) for part in parts)
 
     @staticmethod
     @once_differentiable
@@ -265,7 +275,7 @@ class _Products(torch.autograd.Function):
         features, weight = ctx.saved_tensors
         algorithm, convolution = ctx.algorithm, ctx.convolution
         wanted = (any(ctx.needs_input_grad[5:]), ctx.needs_input_grad[1])
-        of_bias = of_products[0].sum((0, 2, 3)) if ctx.needs_input_grad[2] else None
+        of_bias = _gradient_of_bias(of_products, algorithm) if ctx.needs_input_grad[2] else None
         of_slabs: list[Tensor | None] = [None] * len(of_products)
         of_weight = None
         if any(wanted):

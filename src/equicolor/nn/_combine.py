@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -30,16 +29,6 @@ def combine(matrix: Matrix, parts: Tensor | Sequence[Tensor], fuse: bool = True)
     batch = stacked.shape[0] // columns
     rows = _constant(matrix, stacked) @ stacked.reshape(columns, batch * math.prod(stacked.shape[1:]))
     return rows.view(len(matrix) * batch, *stacked.shape[1:])
-
-
-@lru_cache
-def transpose(matrix: Matrix) -> Matrix:
-    """Rows for columns.
-
-    >>> transpose(((1.0, 2.0),))
-    ((1.0,), (2.0,))
-    """
-    return tuple(zip(*matrix, strict=True))
 
 
 def unstack(stacked: Tensor, count: int) -> tuple[Tensor, ...]:

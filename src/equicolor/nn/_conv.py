@@ -12,7 +12,7 @@ from equicolor._tools.strided import is_strided_point, spread, thin
 from equicolor.algorithms import Window
 from equicolor.groups import Group
 from equicolor.nn._base import Choice, GroupConvBase, Size, one_window, pair
-from equicolor.nn._bilinear import Convolution, trained_products
+from equicolor.nn._bilinear import Convolution, share_bias, trained_products
 from equicolor.nn._combine import unstack
 
 #: What stands outside an image, as in :class:`torch.nn.Conv2d`.
@@ -114,11 +114,10 @@ class GroupConv2d(GroupConvBase):
     def has_products(self) -> bool:
         """Whether this layer, by its bilinear algorithm, is convolutions between two transforms and nothing else.
 
-        A bias then belongs to the first of them, which reaches every element.
+        A bias is shared out among them, so that it reaches every element.
         """
         margins = self._margins()
-        plain = self.padding_mode == "zeros" and margins[0] == margins[1] and margins[2] == margins[3]
-        return plain and (self.bias is None or all(row[0] == 1 for row in self._bilinear.inverse))
+        return self.padding_mode == "zeros" and margins[0] == margins[1] and margins[2] == margins[3]
 
     def products(self, slabs: Sequence[Tensor], features: Tensor | None = None) -> list[Tensor]:
         """Computes the convolutions alone, of a layer that :attr:`has_products`.
@@ -147,8 +146,7 @@ class GroupConv2d(GroupConvBase):
         convolution = Convolution(stride, (margins[2], margins[0]), self.dilation, self.groups)
         if not self.frozen and features is not None:
             return trained_products(features, slabs, self.weight, self.bias, self._bilinear, convolution)
-        biases = [self.bias, *[None] * (len(slabs) - 1)]
-        parts = zip(slabs, unstack(self.filters, len(slabs)), biases, strict=True)
+        parts = zip(slabs, unstack(self.filters, len(slabs)), share_bias(self.bias, self._bilinear), strict=True)
         return [convolution.forward(*part) for part in parts]
 
     def _margins(self) -> list[int]:

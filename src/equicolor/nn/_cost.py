@@ -32,13 +32,13 @@ class Machine(NamedTuple):
 
 AVX512 = Machine(
     lanes=16,
-    direct=Way(multiply=1, move=306, filter=1290, call=103e6, product=0),
-    fast=Way(multiply=1.25, move=121, filter=101, call=255e6, product=18.1e6),
+    direct=Way(multiply=1, move=309, filter=2310, call=82.8e6, product=0),
+    fast=Way(multiply=1.28, move=116, filter=116, call=278e6, product=18.9e6),
 )
 AVX2 = Machine(
     lanes=8,
-    direct=Way(multiply=1, move=76.8, filter=338, call=20.1e6, product=0),
-    fast=Way(multiply=1.57, move=36.1, filter=13.3, call=15.5e6, product=16.9e6),
+    direct=Way(multiply=1, move=39.6, filter=411, call=9.23e6, product=0),
+    fast=Way(multiply=1.12, move=14.5, filter=12.9, call=19.3e6, product=11.7e6),
 )
 #: By assumption: 10¹³ multiplications and 10¹² bytes a second, 5 µs for each kernel that is launched. A number that is
 #: read or written takes 4 bytes, as long as 40 multiplications, a launch as long as 5·10⁷. ``direct`` reads and writes

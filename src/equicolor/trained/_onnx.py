@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from equicolor._tools.devices import chosen_device
 from equicolor._tools.optional import require
+from equicolor._tools.words import first_line
 from equicolor.color import as_images
 from equicolor.deploy import export_onnx, onnx_session
 from equicolor.files import CARD_KEY, Card
@@ -51,7 +52,7 @@ class OnnxNetwork(nn.Module):
         try:
             self._session = onnx_session(path, provider)
         except Exception as error:  # a damaged file can fail in any way
-            raise ValueError(f"{path} cannot be read as an ONNX file: {str(error).splitlines()[0]}") from None
+            raise ValueError(f"{path} cannot be read as an ONNX file: {first_line(error)}") from None
         given = self._session.get_modelmeta().custom_metadata_map.get(CARD_KEY)
         inputs = [(each.name, each.type, each.shape) for each in self._session.get_inputs()]
         outputs = [each.name for each in self._session.get_outputs()]

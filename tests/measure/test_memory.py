@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from equicolor.bench import peak_memory
+from equicolor.measure import peak_memory
 
 KILO = 1000 * 4  # bytes of a thousand numbers
 

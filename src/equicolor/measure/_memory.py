@@ -8,10 +8,21 @@ from torch.profiler import ProfilerActivity, profile
 
 
 def peak_memory(call: Callable[[], object], device: str | torch.device = "cpu") -> int:
-    """The most bytes of tensors that are alive at once during ``call``, beyond those that were alive before.
+    """Measures the most bytes of tensors that are alive at once during a call, beyond those that were alive before.
 
-    >>> peak_memory(lambda: torch.empty(1000) + torch.empty(1000))  # two terms and their sum, four bytes a number
-    12000
+    Args:
+        call: what is to be done, once.
+        device: where it is done.
+
+    Returns:
+        The bytes.
+
+    Raises:
+        RuntimeError: this build of PyTorch records no memory.
+
+    Example:
+        >>> peak_memory(lambda: torch.empty(1000) + torch.empty(1000))  # two terms and their sum, four bytes a number
+        12000
     """
     place = torch.device(device)
     if place.type == "cuda":
