@@ -141,8 +141,8 @@ def _real(feature: Matrix, filters: Matrix, inverse: Matrix) -> Transform:
 
 
 #: A window of two is y₀ = x₀w₀ + x₁w₁ and y₁ = x₁w₀. A window of three is, once taps and results are counted backwards
-#: from the middle, the sum of all x_a w_b y_c with a + b + c = 0, symmetric in the three. Of one argument it is the cubic
-#: z₀³ + 6z₀z₁z₂ with z₀ in the middle, which is four cubes: with e = z₁ + z₂ and o = z₁ - z₂,
+#: from the middle, the sum of all x_a w_b y_c with a + b + c = 0, symmetric in the three. Of one argument that is the
+#: cubic z₀³ + 6z₀z₁z₂ with z₀ in the middle, which is four cubes: with e = z₁ + z₂ and o = z₁ - z₂,
 #: (e + 3z₀/2)³/6 - (e - 3z₀/2)³/6 - (o + z₀/2)³/2 + (o - z₀/2)³/2.
 _ZERO = {
     2: _real(((1, 0), (0, 1), (0, 1)), ((1, 0), (0, 1), (1, 0)), ((1, 1, 0), (0, 0, 1))),
