@@ -44,23 +44,35 @@ def network(name: str, group: str, batch: int, rounds: int) -> None:
 
 
 def transforms(rounds: int) -> None:
-    """Prints a line for each transform and size: whole, and factor by factor."""
+    """Prints a line for each transform and size: whole, and step by step, factor by factor."""
     for group in ("hue4-sat3", "temp3-tint3"):
         algorithm = ec.algorithms.fast(ec.group(group))
         for which in ("feature", "inverse"):
             whole = torch.tensor(getattr(algorithm, which))
-            outer, inner = (torch.tensor(getattr(part, which)) for part in algorithm.parts)
+            steps = [[torch.tensor(factor) for factor in step] for step in getattr(algorithm, f"{which}_steps")]
+            steps = [step for step in steps if len(step) > 1 or not _is_identity(step[0])]
             for numbers in (32 * 18 * 1024, 32 * 36 * 256, 32 * 147 * 16):
                 slabs = torch.rand(whole.shape[1], numbers)
-
-                def in_two(a: Tensor = outer, b: Tensor = inner, x: Tensor = slabs) -> Tensor:
-                    between = a @ x.view(a.shape[1], -1)
-                    return torch.matmul(b, between.view(a.shape[0], b.shape[1], -1))
-
-                calls: dict[str, Callable[[], Tensor]] = {"whole": partial(torch.mm, whole, slabs), "two": in_two}
+                torch.testing.assert_close(_stepwise(steps, slabs), whole @ slabs, atol=1e-4, rtol=1e-4)
+                calls: dict[str, Callable[[], Tensor]] = {
+                    "whole": partial(torch.mm, whole, slabs),
+                    "steps": partial(_stepwise, steps, slabs),
+                }
                 timings = interleaved(calls, rounds, clock=time.process_time)
                 print(f"{group:12} {which:8} {numbers:8} {1e3 * timings.median('whole'):7.1f} ms whole, "
-                      f"{timings.ratio('two', 'whole'):.2f} times as long factor by factor")  # fmt: skip
+                      f"{timings.ratio('steps', 'whole'):.2f} times as long step by step")  # fmt: skip
+
+
+def _is_identity(matrix: Tensor) -> bool:
+    return matrix.shape[0] == matrix.shape[1] and bool((matrix == torch.eye(len(matrix))).all())
+
+
+def _stepwise(steps: list[list[Tensor]], slabs: Tensor) -> Tensor:
+    for outer, *inner in steps:
+        slabs = outer @ slabs.reshape(outer.shape[1], -1)
+        for each in inner:  # one, at most
+            slabs = each @ slabs.reshape(outer.shape[0], each.shape[1], -1)
+    return slabs.flatten(0, -2)
 
 
 def main() -> None:
