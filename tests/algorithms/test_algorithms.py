@@ -213,6 +213,11 @@ def test_written_out_step_by_step_it_is_the_same_matrix(name, window):
         np.testing.assert_allclose(np.stack(written_out(steps, list(terms))), np.array(matrix) @ terms, atol=1e-12)
 
 
+def test_an_algorithm_that_leaves_an_element_out_is_refused():
+    with pytest.raises(ValueError, match=r"any result, a 1 for every element .* this one, 2 × 1, cannot"):
+        algorithms.Algorithm(((1.0, 0.0),), ((1.0, 0.0),), ((1.0,), (0.0,)))
+
+
 class Counted:
     """A number that counts how often such numbers are added."""
 

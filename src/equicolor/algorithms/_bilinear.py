@@ -45,6 +45,9 @@ class Algorithm:
         filter: the matrix B of the filters, R×taps.
         inverse: the matrix C that gives the result, n×R.
         transforms: those of the factors of a group, where the algorithm is made of them.
+
+    Raises:
+        ValueError: some result is out of reach of the matrix that gives it.
     """
 
     feature: Matrix  # A, R × n
@@ -183,6 +186,11 @@ def _shares(inverse: npt.NDArray[np.float64]) -> tuple[float, ...]:
     """Of few products, taken one after another by how much of what is missing they could give."""
     ones, shares, taken = np.ones(len(inverse)), np.zeros(inverse.shape[1]), list[int]()
     while np.abs(missing := ones - inverse @ shares).max() > 1e-12:
+        if len(taken) == len(shares):
+            raise ValueError(
+                "an algorithm must be able to give any result, a 1 for every element among them; the inverse of this "
+                f"one, {len(inverse)} × {len(shares)}, cannot"
+            )
         gains = np.abs(missing @ inverse) / np.linalg.norm(inverse, axis=0)
         gains[taken] = 0
         taken.append(int(gains.argmax()))
