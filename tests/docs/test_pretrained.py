@@ -22,7 +22,8 @@ def test_the_code_of_the_page_runs(tmp_path, monkeypatch, capsys):
     assert names["same"](images).shape == (1, 5)
     assert isinstance(names["network"], ec.models.ResNet)
     said = [line.split() for line in capsys.readouterr().out.splitlines()]
-    rows = re.findall(r"\| `budget=1\.5.*?` \| `(.*?)` \| (.*?) \| (.*?) \|", PAGE.read_text(encoding="utf-8"))
+    rows = re.findall(r"\| `budget=1\.5.*?` \| `(.*?)` \| (.*?) \| (.*?) \| (.*?) \|", PAGE.read_text(encoding="utf-8"))
     assert [row[:2] for row in rows] == [(place, f"{float(parameters):.2f}") for place, parameters, _ in said]
     # How a layer is computed depends on the CPU, as the page says, and with it the multiplications.
-    assert [float(row[2]) for row in rows] == pytest.approx([float(times) for _, _, times in said], rel=0.015)
+    kind = 3 if torch.backends.cpu.get_cpu_capability().startswith("AVX512") else 2
+    assert [float(row[kind]) for row in rows] == pytest.approx([float(times) for _, _, times in said], abs=0.01)
