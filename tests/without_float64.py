@@ -33,6 +33,10 @@ class _There(torch.Tensor):
     def __init__(self, held):
         self.held = held
 
+    def new_tensor(self, data, **_):
+        """Of numbers: PyTorch's own would be one of its meta device, without values."""
+        return _placed(torch.tensor(data, dtype=self.dtype), [])
+
     @classmethod
     def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
         return _computed(function, args, kwargs or {})
