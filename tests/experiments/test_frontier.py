@@ -33,7 +33,7 @@ def outcome(tmp_path, monkeypatch):
     rows = [
         f"{before}{label}" for before in ("", "ResNet-44, ") for label in ("plain", "Hue-4, stem", "Hue-4, all stages")
     ]
-    rows += ["cells, plain", "cells, Temp-5, stem"]
+    rows += [f"cells, {before}{label}" for before in ("", "ResNet-44, ") for label in ("plain", "Temp-5, stem")]
     return frontier._run(Setting(seeds=(1, 2), only=tuple(rows)), Trained(tmp_path))
 
 
@@ -42,18 +42,19 @@ def test_every_set_has_its_errors_and_its_costs_in_full_width(outcome):
         *("Digits, ResNet-18",) * 2,
         *("Digits, ResNet-44",) * 2,
         *("Cells, ResNet-18, trained on blue slides and tested on pink ones",) * 2,
+        *("Cells, ResNet-44, trained on blue slides and tested on pink ones",) * 2,
     ]
-    assert list(outcome.pictures) == ["frontier", "frontier-resnet44", "frontier-cells"]
+    assert list(outcome.pictures) == ["frontier", "frontier-resnet44", "frontier-cells", "frontier-cells-resnet44"]
     digits, cells = outcome.tables[0].rows, outcome.tables[4].rows
     assert [row[2] for row in digits] == ["40.00 (0.00)", "25.00 (0.00)", "20.00 (0.00)"]
     assert [row[3] for row in digits] == ["–", "75%", "100%"]
     assert cells[0][1:4] == ["2.14 (0.00)", "2.14 (0.00)", "–"]  # balanced, of both stains
-    assert len([record for record in outcome.records if record.get("width") == "paper"]) == 8
+    assert len([record for record in outcome.records if record.get("width") == "paper"]) == 10
 
 
 def test_what_is_not_there_is_said_and_what_was_trained(outcome):
-    assert outcome.notes[0] == "CIFAR-10, ResNet-18 is left out. Put it there."
-    assert outcome.notes[1].endswith("tested on 4,000; 2 seeds.")
-    assert len(outcome.notes) == 5
+    assert outcome.notes[:2] == [f"CIFAR-10, ResNet-{depth} is left out. Put it there." for depth in (18, 44)]
+    assert outcome.notes[2].endswith("tested on 4,000; 2 seeds.")
+    assert len(outcome.notes) == 7
     assert outcome.conclusion[0].startswith("The cheapest network with at least 90%")
     assert outcome.conclusion[1].startswith("Digits, ResNet-44: The cheapest")
