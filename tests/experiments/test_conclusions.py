@@ -78,13 +78,15 @@ def test_the_farthest_from_the_paper_is_named(theirs, count):
 def test_coverage_names_those_that_err_more_on_hues_never_seen():
     rows = [small_row("Z2CNN"), small_row("Hue-4")]
     records = [
-        {"network": label, "arc": 10, "seed": 1, "error_seen": 0.02, "error_unseen": unseen}
-        for label, unseen in (("Z2CNN", 0.56), ("Hue-4", 0.03))
+        {"network": label, "arc": 10, "seed": seed, "error_seen": 0.02, "error_unseen": unseen + seed / 100}
+        for label, unseen in (("Z2CNN", 0.56), ("Hue-4", 0.02))
+        for seed in (1, 2, 3)
     ]
     said = coverage._conclusion(rows, records, [10])
-    assert "Hue-4 errs least on the others." in said[0]
-    assert said[1].endswith("as on those seen: Z2CNN.")
-    assert said[2].startswith("This is one seed")
+    assert "Z2CNN 2.0 ± 0.0 and 58.0 ± 1.0; Hue-4 2.0 ± 0.0 and 4.0 ± 1.0. Hue-4 errs least on the others." in said[0]
+    assert said[1:] == ["More than twice as many errors on hues never seen as on those seen: Z2CNN."]
+    two = [record for record in records if record["seed"] < 3]
+    assert coverage._conclusion(rows, two, [10])[-1].startswith("2 seeds: the order")
 
 
 def test_colours_that_leave_the_cube_are_counted():

@@ -5,12 +5,14 @@ from typing import Any
 
 from equicolor._tools.pages import Drawing
 from equicolor._tools.words import named
-from equicolor.comparison import measured, seeds_of
+from equicolor.comparison import Measured, measured, seeds_of
 from equicolor.data import hue_coverage
 from equicolor.experiments import Outcome, Record, Row, Runner, Setting, Table, register_experiment
 from equicolor.experiments._pictures import curves
 from equicolor.experiments._rows import chosen_rows, new_row
 
+#: Of so many seeds, deviations say how far an order of networks is to be relied on.
+_ENOUGH = 3
 ARCS = (360, 240, 120, 60, 30, 10)
 #: What finds the hue is trained first, in batches of the same size: for as long as it takes here, which is not long.
 _CANONICAL = {"canonicalizer_steps": 200}
@@ -77,23 +79,22 @@ def _conclusion(rows: Sequence[Row], records: list[Record], arcs: Sequence[int])
     """The smallest arc, where it is hardest: who errs least on hues never seen, and what the first row has."""
     arc = min(arcs)
 
-    def errors(row: Row) -> tuple[float, float]:
-        seen, unseen = (
-            100 * measured(records, kind, network=row.label, arc=arc).mean for kind in ("error_seen", "error_unseen")
-        )
+    def errors(row: Row) -> tuple[Measured, Measured]:
+        seen, unseen = (measured(records, kind, network=row.label, arc=arc) for kind in ("error_seen", "error_unseen"))
         return seen, unseen
 
-    said = [f"{row.marked} {errors(row)[0]:.1f} and {errors(row)[1]:.1f}" for row in rows]
-    order = sorted(rows, key=lambda row: errors(row)[1])
-    worse = [row.label for row in rows if errors(row)[1] > 2 * errors(row)[0]]
+    both = {row.marked: errors(row) for row in rows}
+    said = [f"{name} {seen.written()} and {unseen.written()}" for name, (seen, unseen) in both.items()]
+    least = min(both, key=lambda name: both[name][1].mean)
+    worse = [row.label for row in rows if both[row.marked][1].mean > 2 * both[row.marked][0].mean]
     found = [
         f"Trained on {arc}° of hue, errors in % on these hues and on all others: {'; '.join(said)}. "
-        f"{order[0].marked} errs least on the others."
+        f"{least} errs least on the others."
     ]
     if worse:
         found.append(f"More than twice as many errors on hues never seen as on those seen: {named(worse)}.")
-    if len({record["seed"] for record in records}) == 1:
-        found.append("This is one seed: the order of networks that differ by a point is not to be relied on.")
+    if len({record["seed"] for record in records}) < _ENOUGH:
+        found.append(f"{seeds_of(records)}: the order of networks that differ by a point is not to be relied on.")
     return found
 
 
