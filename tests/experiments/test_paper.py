@@ -75,6 +75,16 @@ def test_natural_is_nine_networks_over_six_sets(tmp_path, everything):
     assert rows["Hue-4"][0][2:4] == ["4.10 (0.10)", "5.10 (0.10)"]
 
 
+def test_natural_takes_the_sets_and_the_networks_that_are_asked_for(tmp_path, everything):
+    made_up = MadeUp(tmp_path, Log(quiet=True))
+    outcome = experiment("natural").run(Setting(only=("Caltech 101", "ResNet", "Hue-4")), made_up)
+    assert outcome.tables[0].columns == ["network", "Caltech 101", "parameters"]
+    assert {(r["data"], r["network"]) for r in outcome.records} == {("Caltech 101", "ResNet"), ("Caltech 101", "Hue-4")}
+    assert outcome.notes == []
+    with pytest.raises(ValueError, match=r"no row 'Caltech 102'"):
+        experiment("natural").run(Setting(only=("Caltech 102",)), made_up)
+
+
 def test_natural_goes_on_with_the_sets_that_are_there_and_says_what_the_others_need(tmp_path, monkeypatch):
     monkeypatch.setattr(_several, "missing", lambda data: "" if data == "cifar10" else MISSING)
     outcome, table, rows = lines("natural", tmp_path)

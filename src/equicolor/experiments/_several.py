@@ -1,6 +1,7 @@
 """A table of networks over several data sets, each trained by the set's own recipe; sets may be missing."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from equicolor._tools.tables import Table
@@ -24,13 +25,16 @@ def error_over_data(
     """The error in % of every network on every data set that is on the machine; notes say what the others need.
 
     Args:
-        setting: what is asked for.
+        setting: what is asked for; its ``only`` may name data sets by their titles, besides networks.
         runner: the means to train it.
         data: recipes, which go by the names of their data sets, and what the paper calls them.
         networks: what the paper calls them, and the variants of the recipes.
         published: the paper's row for each network, by data set.
         quick: what the quick version changes in every recipe, so that nothing can be missing.
     """
+    if wanted := {name: title for name, title in data.items() if title in setting.only}:
+        setting = replace(setting, only=tuple(asked for asked in setting.only if asked not in wanted.values()))
+        data = wanted
     absent = {} if setting.quick else {name: text for name in data if (text := missing(name))}
     kind = " recipe" if setting.quick else ""  # the quick version trains by the recipe, on other images
     there = {name: title + kind for name, title in data.items() if name not in absent}
