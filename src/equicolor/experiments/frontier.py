@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -97,77 +97,63 @@ class _Part:
 
 
 _TURNED = {"data_options": {"shift": _SEEN}}
+_DIGITS = _Part(
+    "frontier",
+    "Digits, ResNet-18",
+    "",
+    "frontier",
+    "mnist",
+    {_PLAIN: "plain", **_places("Hue-4", "hue4", 4), **_places("Hue-12", "hue12", 4)},
+    "6,000 digits of MNIST in two passes, batches of 64, Adam at 0.004 with warm-up and cosine, tested on 4,000",
+    changes=_TURNED,
+    size=28,
+    wide=True,
+)
+_CIFAR10 = _Part(
+    "frontier-cifar10",
+    "CIFAR-10, ResNet-18",
+    "CIFAR-10, ",
+    "frontier",
+    "cifar10",
+    {_PLAIN: "cifar10", **_places("Hue-4", "cifar10-hue4", 4)},
+    "5,000 photographs in five passes, batches of 32, Adam at 0.002, tested on 2,000",
+    changes=_TURNED,
+)
+_CELLS = _Part(
+    "frontier-cells",
+    "Cells, ResNet-18, trained on blue slides and tested on pink ones",
+    "cells, ",
+    "malaria",
+    "malaria",
+    {_PLAIN: "resnet18", **_places("Temp-5", "resnet18-temp5", 4)},
+    "4,000 malaria cells of blue slides in six passes, batches of 16, Adam at 0.001; balanced errors",
+    metric="balanced_error",
+    seen="blue_test",
+    unseen="pink_test",
+    wide=True,
+)
+
+
+def _deeper(part: _Part, plain: str, group: str) -> _Part:
+    """The same images with ResNet-44, which has three stages; its variants begin with the name of the plain one."""
+    variant = f"{plain}-{group.lower().replace('-', '')}"
+    return replace(
+        part,
+        name=f"{part.name}-resnet44",
+        title=part.title.replace("ResNet-18", "ResNet-44"),
+        before=f"{part.before}ResNet-44, ",
+        networks={_PLAIN: plain, **_places(group, variant, 3)},
+        note="the same",
+    )
+
+
 _PARTS = (
-    _Part(
-        "frontier",
-        "Digits, ResNet-18",
-        "",
-        "frontier",
-        "mnist",
-        {_PLAIN: "plain", **_places("Hue-4", "hue4", 4), **_places("Hue-12", "hue12", 4)},
-        "6,000 digits of MNIST in two passes, batches of 64, Adam at 0.004 with warm-up and cosine, tested on 4,000",
-        changes=_TURNED,
-        size=28,
-        wide=True,
-    ),
-    _Part(
-        "frontier-resnet44",
-        "Digits, ResNet-44",
-        "ResNet-44, ",
-        "frontier",
-        "mnist",
-        {_PLAIN: "resnet44", **_places("Hue-4", "resnet44-hue4", 3)},
-        "the same",
-        changes=_TURNED,
-        size=28,
-        wide=True,
-    ),
-    _Part(
-        "frontier-cifar10",
-        "CIFAR-10, ResNet-18",
-        "CIFAR-10, ",
-        "frontier",
-        "cifar10",
-        {_PLAIN: "cifar10", **_places("Hue-4", "cifar10-hue4", 4)},
-        "5,000 photographs in five passes, batches of 32, Adam at 0.002, tested on 2,000",
-        changes=_TURNED,
-    ),
-    _Part(
-        "frontier-cifar10-resnet44",
-        "CIFAR-10, ResNet-44",
-        "CIFAR-10, ResNet-44, ",
-        "frontier",
-        "cifar10",
-        {_PLAIN: "cifar10-resnet44", **_places("Hue-4", "cifar10-resnet44-hue4", 3)},
-        "the same",
-        changes=_TURNED,
-    ),
-    _Part(
-        "frontier-cells",
-        "Cells, ResNet-18, trained on blue slides and tested on pink ones",
-        "cells, ",
-        "malaria",
-        "malaria",
-        {_PLAIN: "resnet18", **_places("Temp-5", "resnet18-temp5", 4)},
-        "4,000 malaria cells of blue slides in six passes, batches of 16, Adam at 0.001; balanced errors",
-        metric="balanced_error",
-        seen="blue_test",
-        unseen="pink_test",
-        wide=True,
-    ),
-    _Part(
-        "frontier-cells-resnet44",
-        "Cells, ResNet-44, trained on blue slides and tested on pink ones",
-        "cells, ResNet-44, ",
-        "malaria",
-        "malaria",
-        {_PLAIN: "resnet44", **_places("Temp-5", "resnet44-temp5", 3)},
-        "the same",
-        metric="balanced_error",
-        seen="blue_test",
-        unseen="pink_test",
-        wide=True,
-    ),
+    _DIGITS,
+    _deeper(_DIGITS, "resnet44", "Hue-4"),
+    _CIFAR10,
+    _deeper(_CIFAR10, "cifar10-resnet44", "Hue-4"),
+    _CELLS,
+    _deeper(_CELLS, "resnet44", "Temp-5"),
 )
 
 
@@ -223,7 +209,7 @@ def _run(setting: Setting, runner: Runner) -> Outcome:
     return Outcome(records, tables, pictures, [*notes, *([] if setting.quick else [_NOTE])], conclusion)
 
 
-def _conclusion(rows: Sequence[Row], records: Sequence[Record], part: _Part = _PARTS[0]) -> list[str]:
+def _conclusion(rows: Sequence[Row], records: Sequence[Record], part: _Part = _DIGITS) -> list[str]:
     """The cheapest network that keeps most of what the group on all stages gains; or that there is nothing to keep."""
     shares = {row.label: share for row in rows if (share := _share(part, row.label, records)) is not None}
     before = f"{part.title}: " if part.before else ""
