@@ -2,7 +2,7 @@
 
 import pytest
 
-from equicolor.experiments import Setting, chosen_rows, new_row
+from equicolor.experiments import Setting, chosen_rows, new_row, rows_of
 from small import small_row
 
 
@@ -31,6 +31,14 @@ def test_what_is_reduced_is_said():
     assert row.reduced == "20,000 training images, 500 testing images, 1 seed, lr 0.01"
     assert (row.recipe.train_size, row.recipe.test_size, row.recipe.seeds, row.recipe.lr) == (20000, 500, [1999], 0.01)
     assert new_row(setting, "Hue-3", "hue_shift_mnist:hue3").reduced == ""
+
+
+def test_a_star_reduces_all_rows_and_a_rows_own_change_comes_first():
+    setting = Setting(reduce={"*": {"epochs": 1, "model_options.width": 4}, "Hue-3": {"model_options.width": 3}})
+    rows = rows_of(setting, "hue_shift_mnist", {"Z2CNN": "z2cnn", "Hue-3": "hue3"})
+    assert [row.reduced for row in rows] == ["epochs 1, width 4", "epochs 1, width 3"]
+    assert [row.recipe.model_options["width"] for row in rows] == [4, 3]
+    assert chosen_rows(setting, rows) == rows
 
 
 def test_rows_are_chosen_by_label():

@@ -37,7 +37,8 @@ def reproduce(
         quick: a version of minutes on two cores, on embedded or reduced data; its numbers are no results.
         seeds: instead of the paper's, --seeds 1999 2000
         rows: train only these networks, --rows Z2CNN Hue-4; natural and imagenet take data sets, too, --rows STL-10
-        reduce: changes the training of single rows, which then say so, --reduce CEConv-3:train_size=20000
+        reduce: changes the training of single rows, which then say so, --reduce CEConv-3:train_size=20000; of all rows
+            by a star, --reduce '*:epochs=1'
         folder: where reports and runs go.
 
     Example:

@@ -5,7 +5,7 @@ from typing import Any
 
 from equicolor._tools.spelling import spelled_as
 from equicolor.comparison import Row, spoken_seeds
-from equicolor.experiments._setting import Setting
+from equicolor.experiments._setting import EVERY, Setting
 from equicolor.train import Recipe
 
 
@@ -30,7 +30,7 @@ def new_row(
         fields |= {"seeds": Recipe.load(recipe).seeds[:1], **(quick or {})}
     if setting.seeds:
         fields["seeds"] = list(setting.seeds)
-    changes = dict(setting.reduce.get(spelled_as(label, setting.reduce), {}))
+    changes = {**setting.reduce.get(EVERY, {}), **setting.reduce.get(spelled_as(label, setting.reduce), {})}
     reduced = ", ".join(_spoken(*item) for item in changes.items() if item[0] != "workers")  # which changes no result
     return Row(label, Recipe.load(recipe, {**fields, **changes}), reduced)
 
@@ -54,7 +54,7 @@ def chosen_rows(setting: Setting, rows: Sequence[Row]) -> list[Row]:
     """
     labels = [row.label for row in rows]
     only = [spelled_as(asked, labels) for asked in setting.only]
-    for asked in (*only, *setting.reduce):
+    for asked in (*only, *(label for label in setting.reduce if label != EVERY)):
         if spelled_as(asked, labels) not in labels:
             raise ValueError(f"this experiment has no row {asked!r}: there are {', '.join(labels)}")
     return [row for row in rows if not only or row.label in only]
@@ -73,4 +73,4 @@ def _spoken(field_name: str, value: Any) -> str:
     if field_name in ("train_size", "test_size"):
         count = f"{int(value):,}" if str(value).isdecimal() else "all"
         return f"{count} {field_name[:-5]}ing images"
-    return f"{field_name.replace('_', ' ')} {value}"
+    return f"{field_name.rpartition('.')[2].replace('_', ' ')} {value}"

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+#: In ``reduce``, stands for all rows.
+EVERY = "*"
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -12,7 +15,8 @@ class Setting:
     Attributes:
         quick: minutes instead of hours: few images, short training, one seed.
         seeds: instead of those of the recipes.
-        reduce: changes to the recipes of some rows, ``{"CEConv-3": {"train_size": 20000}}``, which they then show.
+        reduce: changes to the recipes of some rows, ``{"CEConv-3": {"train_size": 20000}}``, which they then show;
+            those under ``"*"`` are for all rows, and a row's own come first.
         only: the rows wanted, by label; all if empty.
     """
 
