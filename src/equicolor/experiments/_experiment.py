@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from equicolor.comparison import Heading, Outcome, Runner
 from equicolor.experiments._setting import Setting
 
+#: What stands above a report that repeats nothing.
+_OURS = "Not an experiment of the paper: there are no published numbers to compare with."
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -42,6 +45,5 @@ class Experiment:
         known = [
             text for row, text in self.differs.items() if not row or any(name.startswith(row) for name in networks)
         ]
-        return Heading(
-            self.name, self.title, self.about, self.paper, self.quick if quick else "", () if quick else known
-        )
+        about = self.about if self.paper else f"{self.about} {_OURS}"
+        return Heading(self.name, self.title, about, self.paper, self.quick if quick else "", () if quick else known)

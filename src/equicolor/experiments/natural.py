@@ -65,9 +65,11 @@ _PAPER = {
             "Saturation is that of HSL, as in the paper; the authors' code moves that of HSV."
         ),
         "Hue": (
-            "The authors' code jitters hue by up to a quarter of the circle in training their own networks, and not in "
-            "training ResNet; the paper's text does not say so. Its rows of groups then differ from ResNet by the "
-            "jitter too, and are to be compared with ResNet-aug. Here groups are trained without jitter."
+            "The authors' code jitters hue by up to a quarter of the circle in training all networks but CEConv, by a "
+            "switch that its configurations turn off for CEConv alone; the paper's text does not say so. Whether its "
+            "row ResNet was trained so, too, cannot be seen: if not, its groups differ from ResNet by the jitter as "
+            "well, and are to be compared with ResNet-aug. Here groups are trained without jitter. On Caltech-101 the "
+            "code also crops and jitters at random in testing; here testing sees the centre, as it is."
         ),
     },
 )

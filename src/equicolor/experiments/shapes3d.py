@@ -46,8 +46,10 @@ def data_note() -> str:
             "Hue-3 on B and C: the paper has 0.03 and 0.04 %, here it is more. The images are those of our renderer, "
             "unless the original set is at hand. B is A turned by 180°, but for pixels at edges, which blend two "
             "colours, and rounding: an element of Hue-4 and none of Hue-3. Of Hue-4 the structure promises about as "
-            "many errors on B as on A, of Hue-3 it does not. Trained better, Hue-3 comes to the paper's errors, too: "
-            "what is left at the paper's rate of 0.0001 is not learnt yet."
+            "many errors on B as on A, of Hue-3 it does not. Trained better, Hue-3 comes to the paper's errors, too, "
+            "over two seeds, on one of which the size of its batches was chosen: what is left at the paper's rate of "
+            "0.0001 is not learnt yet. The authors' code moves colours to [-1, 1], which the paper does not say; here "
+            "they stay in [0, 1], and what that makes of it was not measured."
         ),
         "Z2CNN": "Z2CNN on B and C varies from seed to seed more than it differs from the paper's.",
         "CEConv": f"{CECONV_DIFFERS} Parameters of CEConv-3 are the paper's, of CEConv-4 2,271 fewer.",

@@ -116,8 +116,13 @@ def renewed(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """``values`` with ``changes``. Options join those that are there; how long is said anew in one way."""
+    """``values`` with ``changes``. Options join those that are there; how long is said anew in one way.
+
+    Another optimiser does not take over the options of the one before.
+    """
     result = dict(values)
+    if changes.get("optimizer", values.get("optimizer")) != values.get("optimizer"):
+        result.pop("optimizer_options", None)
     for name, value in changes.items():
         outer, _, inner = str(name).partition(".")
         if isinstance(value, str) and (inner or outer.endswith("_options")):
