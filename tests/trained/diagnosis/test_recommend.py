@@ -19,7 +19,7 @@ from equicolor.trained.diagnosis._recommend import Needed, circle_order, recomme
         ([Needed("hue", 180, 90)], "group", "hue4", "hue4"),
         ([Needed("hue", 180, 60)], "group", "hue6", "hue6"),
         ([Needed("hue", 180, 10)], "group", "hue12", "hue12"),
-        ([Needed("sat", 0.8, 0.8)], "group", "sat3(step=0.8)", "sat"),
+        ([Needed("sat", 0.8, 0.8)], "augment", "sat3(step=0.8)", "sat"),
         ([Needed("lum", 0.8, 0.8)], "augment", "lum3(step=0.8)", "lum"),
         ([Needed("eosin", 0.4, 0.4)], "canonicalize", "eosin3(step=0.4)", "eosin"),
     ],
@@ -30,6 +30,15 @@ def test_a_recommendation_names_a_group_and_what_to_try_first(needed, how, group
     assert str(ec.group(advice.group)) == group
     ec.nn.Canonicalizer(advice.canonicalize)
     assert all(step in ec.data.augment.steps_of(advice.augment) for step in advice.augment.split("+"))
+
+
+def test_a_product_with_windows_is_not_called_exact_and_its_size_is_said():
+    advice = recommend([Needed("hue", 180, 60), Needed("lum", 1.2, 0.6), Needed("sat", 1.2, 1.2)])
+    assert (advice.how, advice.group) == ("group", "hue6-lum5(step=0.6)-sat3(step=1.2)")
+    assert "of 90 elements" in advice.text
+    assert "windows are not" in advice.text
+    assert "augment=lum-jitter+sat-jitter" in advice.text
+    assert "It is exact" in recommend([Needed("hue", 180, 60)]).text
 
 
 def test_moves_beyond_the_usual_reach_ask_for_more_of_it():
