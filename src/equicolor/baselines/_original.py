@@ -18,7 +18,9 @@ def from_original(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
     Args:
         weights: of one layer, ``{"weight": …, "pointwise_weight": …}``, or of a network, where such names stand behind
-            the path of the layer. What is of no CEConv layer, as norms and the classifier, is left as it is.
+            the path of the layer. What is of no CEConv layer, as norms and the classifier, is left as it is, and paths
+            are: the published networks for ImageNet pad their 7×7 stem by 1 and pool over the group before the spatial
+            mean, so that none of :func:`create_model` computes what they do. Build theirs of these layers.
 
     Returns:
         What ``load_state_dict`` of :class:`CEConvLift`, of :class:`CEConv2d` and, for filters that are not separable,

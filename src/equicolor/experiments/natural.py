@@ -62,7 +62,9 @@ _PAPER = {
             "Rows that are trained for less than the paper's 300 epochs say so, and are not to be held against its "
             "numbers. CIFAR-10 has been through JPEG by whoever mirrored it, and where photographs of Caltech-101 "
             "were cut and resized to 128×128 beforehand, errors are close to those on the original and not equal. "
-            "Saturation is that of HSL, as in the paper; the authors' code moves that of HSV."
+            "Saturation is that of HSL, as in the paper, in steps of 1/10; the authors' code moves that of HSV, in "
+            "steps of 25/255. On Pets and Cars the code's rate is 0.001, where the paper says, and recipes here take, "
+            "0.01."
         ),
         "Hue": (
             "The authors' code jitters hue by up to a quarter of the circle in training all networks but CEConv, by a "
