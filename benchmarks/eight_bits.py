@@ -2,7 +2,8 @@
 
 ``python benchmarks/eight_bits.py test RUN``, with the folder of a run of ``equicolor reproduce mnist``, tests a network
 on images as they are and through bytes. ``python benchmarks/eight_bits.py train FOLDER`` trains the paper's Z2CNN by
-its recipe on images that all went through bytes, for each of ``--seeds``, and tests it on such images.
+its recipe on images that all went through bytes, for each of ``--seeds``, and tests it on such images; with ``--variant
+z2cnn-softmax``, a network that ends in a softmax besides, as the authors' does.
 """
 
 import argparse
@@ -51,14 +52,14 @@ def test(run: str) -> None:
         print(f"{split}: error {errors[0]:.2%} as they are, {errors[1]:.2%} through 8 bits")
 
 
-def train(folder: str, seeds: list[int]) -> None:
+def train(folder: str, seeds: list[int], variant: str) -> None:
     """Prints the errors of networks trained and tested on images through bytes."""
     splits = {name: Split(name) for name in ("train", *_TESTS)}
     register_data_set(Description(_BYTES, "Hue-shift MNIST through bytes", _read, splits, 28, folder=_BYTES))
     for seed in seeds:
-        recipe = Recipe.load(f"{_TURNED}:z2cnn", {"data": _BYTES, "seed": seed})
-        results = fit(recipe, Path(folder) / str(seed)).results
-        print(f"seed {seed}: " + ", ".join(f"{split} {results[split]['error']:.2%}" for split in _TESTS))
+        recipe = Recipe.load(f"{_TURNED}:{variant}", {"data": _BYTES, "seed": seed})
+        results = fit(recipe, Path(folder) / f"{variant}-{seed}").results
+        print(f"{variant}, seed {seed}: " + ", ".join(f"{split} {results[split]['error']:.2%}" for split in _TESTS))
 
 
 if __name__ == "__main__":
@@ -70,6 +71,7 @@ if __name__ == "__main__":
     trained = commands.add_parser("train", help="a network on 8-bit images")
     trained.add_argument("folder", help="where runs are kept")
     trained.add_argument("--seeds", type=int, nargs="+", default=[1999])
-    trained.set_defaults(call=lambda given: train(given.folder, given.seeds))
+    trained.add_argument("--variant", default="z2cnn", help="of the recipe hue_shift_mnist")
+    trained.set_defaults(call=lambda given: train(given.folder, given.seeds, given.variant))
     chosen = parser.parse_args()
     chosen.call(chosen)
