@@ -143,18 +143,28 @@ SOURCES = (
         *({"split": ["test"]}, {}),
     ),
     _pretrained(
-        "EfficientNet, cells, blue → pink",
+        "EfficientNet with a new head, cells, blue → pink",
         *({"split": ["blue_test"]}, {"split": ["pink_test"]}, "balanced_error", 2),
         *("cells, plain", None, None, "cells, plain, jitter of light", "cells, Light-3, new head"),
         *(None, "cells, canonical light"),
     ),
     _pretrained(
-        "EfficientNet, Caltech-101, other hues",
-        {"move": ["hue"], "place": [0]},
-        {"move": ["hue"], "place": _TURNS},
-        *("error", 101),
+        "EfficientNet fine-tuned, cells, blue → pink",
+        *({"split": ["blue_test"]}, {"split": ["pink_test"]}, "balanced_error", 2),
+        *("cells, plain, fine-tuned", None, None, "cells, plain, fine-tuned, jitter of light"),
+        "cells, Light-3, fine-tuned",
+    ),
+    _pretrained(
+        "EfficientNet with a new head, Caltech-101, other hues",
+        *({"move": ["hue"], "place": [0]}, {"move": ["hue"], "place": _TURNS}, "error", 101),
         *("Caltech-101, plain", None, None, "Caltech-101, plain, jitter of hue", "Caltech-101, Hue-4, new head"),
         *(None, "Caltech-101, canonical hue"),
+    ),
+    _pretrained(
+        "EfficientNet fine-tuned, Caltech-101, other hues",
+        *({"move": ["hue"], "place": [0]}, {"move": ["hue"], "place": _TURNS}, "error", 101),
+        *("Caltech-101, plain, fine-tuned", None, None, "Caltech-101, plain, fine-tuned, jitter of hue"),
+        "Caltech-101, Hue-4, fine-tuned",
     ),
 )
 
