@@ -50,10 +50,11 @@ def diagnose(
         source: what a network was or will be trained on: a folder of images, a table, or a data set with a split,
             malaria:blue.
         target: what it will meet, given likewise.
-        data: the labelled images that a network is tried on: a folder of one folder for each class, or a data set.
+        data: the labelled images that a network is tried on: a folder of one folder for each class, or a data set, with
+            a split or without, digits:test.
         root: the folder that holds data sets; by default the environment variable EQUICOLOR_DATA.
         split: which part of --data; by default test, and all of a folder.
-        limit: look at so many images; by default 512 of each set, or 500 that a network is tried on.
+        limit: look at so many images; by default 1,000 of each set, or 500 that a network is tried on.
         seed: which.
         image_size: show the network images of another size than that of its training.
         folder: where JSON, PNG and HTML files go.
@@ -68,6 +69,9 @@ def diagnose(
     if limit is not None and limit < 1:
         raise ValueError(f"--limit must be positive, got {limit}")
     if model is None and data is None and source and target:
+        for option, given in (("split", split), ("image-size", image_size)):
+            if given is not None:
+                raise ValueError(f"--{option} is for a network and --data; of two sets, write --source NAME:SPLIT")
         folder.mkdir(parents=True, exist_ok=True)
         return _sets(source, target, root, limit, seed, folder)
     if model is None or data is None or source or target:
@@ -77,19 +81,24 @@ def diagnose(
         )
     from equicolor.data import list_datasets
     from equicolor.trained import diagnose_model, open_model
-    from equicolor.trained.diagnosis import drawing_of_model, tries, words_of_model
+    from equicolor.trained.diagnosis import drawing_of_model, named_split, tries, words_of_model
 
     opened = open_model(model, device, image_size)
     say_what_is_unknown(opened)
     folder.mkdir(parents=True, exist_ok=True)  # what cannot be written should fail before it is computed
-    own = data not in list_datasets() and Path(data).is_dir()
-    chosen = DataSet("folder", Path(data), split or "all", None, limit or 500, download) if own else None
-    images = (chosen or DataSet(data, root, split or "test", None, limit or 500, download)).load(opened)
+    name, part = named_split(data)
+    if part and split and part != split:
+        raise ValueError(f"--data {data} names a split, and --split another: {split}")
+    part = part or split or ""
+    own = name not in list_datasets() and Path(name).is_dir()
+    place, kind = (Path(name), "folder") if own else (root, name)
+    asked_for = DataSet(kind, place, part or ("all" if own else "test"), None, limit or 500, download, seed=seed)
+    images = asked_for.load(opened)
     with console.progress("diagnosing", len(images) * sum(map(len, tries().values()))) as advance:
         found = diagnose_model(opened.model, images, batch_size=batch_size, advance=advance)
-    asked = {"data": data, "root": root, "split": split, "limit": limit, "image_size": image_size}
+    asked = {"data": data, "root": root, "split": split, "limit": limit, "seed": seed or None, "image_size": image_size}
     command = command_line("diagnose", model, **asked)
-    title = f"{opened.describe()}, on {data}"
+    title = f"{opened.describe()}, on {found.data}"
     numbers = {"model": title, **found.summary()}
     _write(folder / "model", words_of_model(found, title), drawing_of_model(found), numbers, command)
     return found
@@ -100,7 +109,8 @@ def _sets(source: str, target: str, root: Path | None, limit: int | None, seed: 
     from equicolor.trained.diagnosis import drawing_of_sets, steps_of_sets, words_of_sets
 
     with console.progress("comparing colours", steps_of_sets(), unit="steps") as advance:
-        found = diagnose_sets(source, target, limit=limit or 512, seed=seed, root=root, advance=advance)
+        looked = {} if limit is None else {"limit": limit}
+        found = diagnose_sets(source, target, **looked, seed=seed, root=root, advance=advance)
     command = command_line("diagnose", source=source, target=target, root=root, limit=limit, seed=seed)
     _write(folder / "colors", words_of_sets(found), drawing_of_sets(found), found.summary(), command)
     return found

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class DataSet:
     """A data set as the options of a command name it; see :func:`equicolor.data.load`.
 
-    ``limit``: a sample of so many images; ``class_``: those of one class; ``only``: the one at this index.
+    ``limit``: a sample of so many images, by ``seed``; ``class_``: those of one class; ``only``: the one at this index.
     """
 
     name: str
@@ -30,6 +30,7 @@ class DataSet:
     download: bool
     class_: str | None = None
     only: int | None = None
+    seed: int = 0
 
     def load(self, opened: "Opened", task: "Task" = "classification") -> "ImageSet":
         """The images in the size that the network is shown. Errors speak of options of the command line."""
@@ -71,7 +72,7 @@ class DataSet:
             images = images.subset([self.only])
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"--limit must be positive, got {self.limit}")
-        return images if self.limit is None or self.limit >= len(images) else images.sample(self.limit)
+        return images if self.limit is None or self.limit >= len(images) else images.sample(self.limit, self.seed)
 
 
 class BadFiles:

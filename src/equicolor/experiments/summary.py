@@ -83,6 +83,8 @@ _SMALL = ("plain", "plain, grey", "plain, grey world", "plain, jitter of light",
 _SHAPES = ("plain", "grey", None)
 _COVERAGE = ("Z2CNN", "Z2CNN, grey", None, "Z2CNN, hue jitter", "Hue-4", None, "canonical Hue-4")
 _TURNS = (60, 90, 120, 180, 240, 270, 300)
+_AS_IT_IS: Where = {"move": ["hue"], "place": [0]}
+_TURNED: Where = {"move": ["hue"], "place": _TURNS}
 _HUE = (*_SHAPES, "jitter of hue", "Hue-4", None, "canonicalised", "canonicalised, jitter")
 _LIGHT = (
     *_SHAPES,
@@ -156,13 +158,15 @@ SOURCES = (
     ),
     _pretrained(
         "EfficientNet with a new head, Caltech-101, other hues",
-        *({"move": ["hue"], "place": [0]}, {"move": ["hue"], "place": _TURNS}, "error", 101),
+        *(_AS_IT_IS, _TURNED),
+        *("error", 101),
         *("Caltech-101, plain", None, None, "Caltech-101, plain, jitter of hue", "Caltech-101, Hue-4, new head"),
         *(None, "Caltech-101, canonical hue"),
     ),
     _pretrained(
         "EfficientNet fine-tuned, Caltech-101, other hues",
-        *({"move": ["hue"], "place": [0]}, {"move": ["hue"], "place": _TURNS}, "error", 101),
+        *(_AS_IT_IS, _TURNED),
+        *("error", 101),
         *("Caltech-101, plain, fine-tuned", None, None, "Caltech-101, plain, fine-tuned, jitter of hue"),
         "Caltech-101, Hue-4, fine-tuned",
     ),

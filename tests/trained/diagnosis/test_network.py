@@ -11,7 +11,7 @@ from torch import nn
 import equicolor as ec
 from equicolor.data import Held, load
 from equicolor.trained import diagnose_model, evaluate_curve, plot_model
-from equicolor.trained.diagnosis import tries
+from equicolor.trained.diagnosis import tries, words_of_model
 
 
 class Redness(nn.Module):
@@ -103,6 +103,27 @@ def test_a_network_that_sees_no_colour_holds_everywhere(two):
     diagnosis = diagnose_model(Never(), two)
     assert all(each.everywhere and each.breaks_at is None and not each.classes for each in diagnosis.moves)
     assert diagnosis.recommendations == {}
+
+
+def test_images_that_are_shifted_already_are_noticed(two):
+    class Cold(Redness):
+        def forward(self, images):
+            return super().forward(ec.color.shift_temperature(images, -0.6))
+
+    diagnosis = diagnose_model(Cold(), two)
+    assert diagnosis.error == 0.5
+    assert diagnosis.better.best == 0 == hold(diagnosis, "temp").best
+    said = words_of_model(diagnosis, "").lines
+    assert any("seem to differ in colour from those of its training" in line for line in said)
+    assert diagnose_model(Redness(), two).better is None
+
+
+def test_of_few_images_nothing_is_said_to_hold(two):
+    few = diagnose_model(Never(), two.sample(6))
+    assert few.few
+    assert few.allowed <= 1
+    assert "too few to tell" in words_of_model(few, "").lines[0]
+    assert not diagnose_model(Redness(), two).few
 
 
 def test_chance_is_allowed_for(two):

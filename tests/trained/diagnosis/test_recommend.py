@@ -33,12 +33,23 @@ def test_a_recommendation_names_a_group_and_what_to_try_first(needed, how, group
 
 
 def test_a_product_with_windows_is_not_called_exact_and_its_size_is_said():
-    advice = recommend([Needed("hue", 180, 60), Needed("lum", 1.2, 0.6), Needed("sat", 1.2, 1.2)])
-    assert (advice.how, advice.group) == ("group", "hue6-lum5(step=0.6)-sat3(step=1.2)")
-    assert "of 90 elements" in advice.text
+    advice = recommend([Needed("hue", 180, 60), Needed("sat", 1.2, 1.2)])
+    assert (advice.how, advice.group) == ("group", "hue6-sat3(step=1.2)")
+    assert "of 18 elements" in advice.text
     assert "windows are not" in advice.text
-    assert "augment=lum-jitter+sat-jitter" in advice.text
+    assert "augment=sat-jitter" in advice.text
     assert "It is exact" in recommend([Needed("hue", 180, 60)]).text
+
+
+def test_no_group_is_offered_that_is_too_large_to_train():
+    advice = recommend([Needed("hue", 180, 60), Needed("lum", 1.2, 0.6), Needed("sat", 1.2, 1.2)])
+    assert (advice.how, advice.group, advice.option) == ("group", "hue6", "--group 'hue6'")
+    assert "would have 90 elements, too many" in advice.text
+    assert "augment=lum-jitter+sat-jitter" in advice.text
+    light = recommend([Needed("temp", 3, 0.5), Needed("tint", 1, 0.2)])
+    assert light.group is None
+    assert light.how == "canonicalize"
+    assert "too many" in light.text
 
 
 def test_moves_beyond_the_usual_reach_ask_for_more_of_it():
@@ -46,6 +57,7 @@ def test_moves_beyond_the_usual_reach_ask_for_more_of_it():
     far = recommend([Needed("temp", 2.4, 2.4)])
     assert far.reach >= 2.4
     assert f"reach={far.reach:g}" in far.text
+    assert far.option == f"--canonicalize temp --set canonicalize_options.reach={far.reach:g}"
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,51 @@ def test_many_lamps_are_a_spread_and_no_shift(halves):
     assert "±" in str(move)
 
 
+@pytest.mark.parametrize("amount", [40.0, -40.0])
+def test_turned_hues_are_told_from_chance_where_most_of_an_image_is_grey(photos, amount):
+    pale = 0.7 * photos.mean(1, keepdim=True) + 0.3 * photos * torch.tensor([1.1, 1.0, 0.9])[:, None, None]
+    diagnosis = diagnose_sets(pale[:120], ec.color.shift_hue(pale[120:], amount))
+    assert diagnosis.differ
+    assert diagnosis.best is None or {"hue"} <= {move.factor for move in diagnosis.best.moves}
+
+
+def test_a_small_change_of_light_on_images_of_one_hue_is_no_turn_of_hue(photos):
+    """On colours of one hue a turn does nearly what light does: what is left tells them apart."""
+    bluish = 0.35 + 0.3 * photos * torch.tensor([0.6, 0.7, 1.2])[:, None, None]
+    diagnosis = diagnose_sets(bluish[:120], ec.color.shift_temperature(bluish[120:], 0.2))
+    assert diagnosis.best.family == "light"
+    assert next(move.amount for move in diagnosis.best.moves if move.factor == "temp") == pytest.approx(0.2, abs=0.06)
+
+
+@pytest.mark.parametrize("turn", [False, True])
+def test_grey_images_against_colourful_ones_are_a_matter_of_no_move(photos, turn):
+    sets = photos[:120].mean(1, keepdim=True).expand(-1, 3, -1, -1), photos[120:]
+    diagnosis = diagnose_sets(*sets[:: -1 if turn else 1])
+    assert diagnosis.differ
+    assert diagnosis.best is None
+    assert not diagnosis.covered
+    assert diagnosis.recommendation.augment == "gray"
+    assert f"The {'target' if turn else 'source'} has no colour" in diagnosis.recommendation.text
+
+
+def test_black_images_do_not_have_the_colours_of_others(photos):
+    diagnosis = diagnose_sets(torch.zeros(60, 3, 8, 8) + 0.02 * torch.rand(60, 3, 1, 1), photos[:60])
+    assert diagnosis.differ
+    assert not diagnosis.covered
+
+
+def test_the_end_of_the_search_is_no_measurement(halves):
+    diagnosis = diagnose_sets(halves[0], ec.color.shift_exposure(halves[1], 5.0))
+    move = found(diagnosis.moves, "exp").moves[0]
+    assert move.at_end
+    assert str(move).endswith("or beyond")
+    assert not any(each.at_end for fit in diagnosis.moves for each in fit.moves if each.factor == "hue")
+
+
+def test_of_few_images_it_says_that_they_are_few(photos):
+    assert "so few images" in diagnose_sets(photos[:8], photos[8:16]).notes[-1]
+
+
 def test_two_halves_of_one_set_do_not_differ(halves):
     diagnosis = diagnose_sets(*halves)
     assert not diagnosis.differ
@@ -187,6 +232,11 @@ def test_folders_need_no_labels_and_nothing_but_images(halves, tmp_path):
     diagnosis = ec.diagnose(source=tmp_path / "train", target=tmp_path / "clinic")
     assert diagnosis.images == (60, 60)
     assert [move.factor for move in diagnosis.best.moves] == ["temp"]
+    assert not any("cannot be read" in note for note in diagnosis.notes)
+    (tmp_path / "clinic" / "0.png").write_bytes(b"no image")
+    broken = ec.diagnose(source=tmp_path / "train", target=tmp_path / "clinic")
+    assert broken.images == (60, 59)
+    assert "1 of the files that were looked at cannot be read" in broken.notes[0]
 
 
 def test_images_are_carried_as_the_best_fit_says_and_always_alike(halves):

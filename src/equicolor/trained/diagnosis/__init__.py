@@ -5,7 +5,7 @@ two sets, ``_network`` at the errors of a network, ``_recommend`` says what to d
 written: that a remedy helps is for ``comparison`` to find out, and the report is the command's.
 """
 
-from equicolor.trained.diagnosis._colors import Images
+from equicolor.trained.diagnosis._colors import Images, named_split
 from equicolor.trained.diagnosis._diagnose import diagnose
 from equicolor.trained.diagnosis._fit import Fit, Move
 from equicolor.trained.diagnosis._network import Hold, ModelDiagnosis, diagnose_model, tries
@@ -28,6 +28,7 @@ __all__ = [
     "diagnose_sets",
     "drawing_of_model",
     "drawing_of_sets",
+    "named_split",
     "plot_model",
     "plot_sets",
     "steps_of_sets",

@@ -20,6 +20,10 @@ Images: TypeAlias = ImageSet | Tensor | str | os.PathLike[str]
 
 #: Files are brought to this side; so many pixels are picked of each image; so many images are kept to be shown.
 _SIDE, _PIXELS, _SHOWN = 96, 8, 8
+#: Channels of a grey pixel differ by no more than this: three steps of 8 bits.
+_NO_COLOR = 3 / 255
+#: So many images of a set are looked at, where nobody says otherwise.
+LIMIT = 1000
 #: Sets with fewer images cannot be told from chance.
 LEAST_IMAGES = 5
 
@@ -32,21 +36,31 @@ class Colors:
         name: of the set.
         count: how many images the set has.
         pixels: of some of them, RGB in [0, 1], ``(images, 3, 1, pixels)``.
+        features: what each image is like as a whole, see :func:`_features`, ``(images, features)``.
         clusters: which images belong together, ``(images,)``; None where that is not known.
         shown: a few whole images, ``(K, 3, S, S)``.
+        unread: how many files cannot be read.
     """
 
     name: str
     count: int
     pixels: Tensor
+    features: Tensor
     clusters: Tensor | None
     shown: Tensor
+    unread: int = 0
 
     def __len__(self) -> int:
         return len(self.pixels)
 
+    @property
+    def gray(self) -> bool:
+        """Whether there is no colour in it, but for what JPEG leaves."""
+        chroma = self.pixels.amax(1) - self.pixels.amin(1)
+        return bool(chroma.flatten().quantile(0.99) <= _NO_COLOR)
 
-def colors_of(images: Images, limit: int = 512, seed: int = 0, root: Path | None = None) -> Colors:
+
+def colors_of(images: Images, limit: int = LIMIT, seed: int = 0, root: Path | None = None) -> Colors:
     """The colours of a set.
 
     Args:
@@ -59,6 +73,7 @@ def colors_of(images: Images, limit: int = 512, seed: int = 0, root: Path | None
     """
     if limit < LEAST_IMAGES:
         raise ValueError(f"colours are compared over {LEAST_IMAGES} images at least, got a limit of {limit}")
+    unread = 0
     if isinstance(images, Tensor):
         if images.dim() != 4:
             raise ValueError(f"expected a batch of images (N, 3, H, W), got shape {tuple(images.shape)}")
@@ -71,12 +86,12 @@ def colors_of(images: Images, limit: int = 512, seed: int = 0, root: Path | None
         batch, clusters = _read(some)
     elif (folder := Path(images).expanduser()).is_dir():
         name, clusters = str(images), None
-        count, batch = _files(folder, limit, seed)
+        count, batch, unread = _files(folder, limit, seed)
     else:
         return colors_of(_named(os.fspath(images), root), limit, seed)
     if len(batch) < LEAST_IMAGES:
         raise ValueError(f"{name} has {len(batch)} images: colours are compared over {LEAST_IMAGES} at least")
-    return Colors(name, count, _picked(batch, seed), clusters, batch[:_SHOWN])
+    return Colors(name, count, _picked(batch, seed), _features(batch), clusters, batch[:_SHOWN], unread)
 
 
 def named_split(text: str) -> tuple[str, str]:
@@ -113,8 +128,8 @@ def _read(images: ImageSet) -> tuple[Tensor, Tensor | None]:
     return here.fetch(torch.arange(len(here))).images.float(), clusters
 
 
-def _files(folder: Path, limit: int, seed: int) -> tuple[int, Tensor]:
-    """How many image files are below a folder, and some of them."""
+def _files(folder: Path, limit: int, seed: int) -> tuple[int, Tensor, int]:
+    """How many image files are below a folder, some of them, and how many of those cannot be read."""
     problems: list[str] = []
     paths = find_images([str(folder)], lambda name, why: problems.append(f"{name}: {why}"))
     if not paths:
@@ -123,7 +138,8 @@ def _files(folder: Path, limit: int, seed: int) -> tuple[int, Tensor]:
     batches = [batch for _, batch in file_batches(chosen, _SIDE, 64, lambda name, why: problems.append(name))]
     if not batches:
         raise ValueError(f"none of the images below {folder} can be read")
-    return len(paths), as_images(torch.cat(batches))
+    images = as_images(torch.cat(batches))
+    return len(paths), images, len(chosen) - len(images)
 
 
 def _picked(images: Tensor, seed: int) -> Tensor:
@@ -132,6 +148,20 @@ def _picked(images: Tensor, seed: int) -> Tensor:
     draws = torch.Generator().manual_seed(seed)
     places = torch.randint(size, (len(images), _PIXELS), generator=draws)
     return images.flatten(2).gather(2, places[:, None].expand(-1, 3, -1)).unsqueeze(2)
+
+
+def _features(images: Tensor) -> Tensor:
+    """What each image is like: its mean colour, how colourful it is and along which axes, and its contrast.
+
+    A turn of hue, or paler colours, leave all pixels together much as they are: greys outweigh them. Products of the
+    differences between opponent colours, red and green, yellow and blue, do not average out.
+    """
+    red, green, blue = images.flatten(2).unbind(1)
+    across, along = red - green, (red + green) / 2 - blue
+    chroma = images.amax(1).flatten(1) - images.amin(1).flatten(1)
+    products = [each.mean(1) for each in (across**2, across * along, along**2, chroma)]
+    means = [each.mean(1) for each in (red, green, blue)]
+    return torch.stack([*means, *products, green.std(1)], dim=1)
 
 
 def thumbnails(images: Tensor) -> Tensor:

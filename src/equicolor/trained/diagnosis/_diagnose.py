@@ -8,7 +8,7 @@ from torch import nn
 
 from equicolor.data import ImageSet, list_datasets, load
 from equicolor.trained._open import Opened, open_model
-from equicolor.trained.diagnosis._colors import Images, named_split
+from equicolor.trained.diagnosis._colors import LIMIT, Images, named_split
 from equicolor.trained.diagnosis._network import ModelDiagnosis, diagnose_model
 from equicolor.trained.diagnosis._sets import ColorDiagnosis, diagnose_sets
 
@@ -46,7 +46,7 @@ def diagnose(
         source: a set: loaded, a tensor ``(N, 3, H, W)``, the path of a folder of images (with labels or without) or of
             a table, or a name, ``"malaria:blue"``.
         target: the set that it is compared with, given likewise.
-        limit: how many images are looked at: by default 512 of each set, or 500 that a network is tried on.
+        limit: how many images are looked at: by default 1,000 of each set, or 500 that a network is tried on.
         seed: decides which images are looked at.
 
     Returns:
@@ -61,14 +61,14 @@ def diagnose(
         >>> print(diagnose("runs/digits", data="digits:test").recommendations)  # doctest: +SKIP
     """
     if model is None and data is None and source is not None and target is not None:
-        return diagnose_sets(source, target, limit=limit or 512, seed=seed)
+        return diagnose_sets(source, target, limit=LIMIT if limit is None else limit, seed=seed)
     if model is None or data is None or source is not None or target is not None:
         raise ValueError("diagnose takes two sets, source and target, or a trained model and the data to try it on")
     opened = None if isinstance(model, nn.Module) else open_model(model)
     network = model if opened is None else opened.model
     assert isinstance(network, nn.Module)
     images = data if isinstance(data, ImageSet) else labelled(data, opened)
-    return diagnose_model(network, images.sample(min(limit or 500, len(images)), seed))
+    return diagnose_model(network, images.sample(min(500 if limit is None else limit, len(images)), seed))
 
 
 def labelled(data: str | os.PathLike[str], opened: Opened | None) -> ImageSet:

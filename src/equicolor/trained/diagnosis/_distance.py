@@ -6,9 +6,13 @@ direction is held against what chance does along it: brightness varies between a
 
 By chance: images are what is drawn, and pixels of one image, or images of one slide, are much alike. So images (or the
 clusters they come in) are dealt anew, never pixels.
+
+Whether two sets differ is asked twice, by this distance and by the means of what each image is like as a whole: how
+colourful, and along which axes, which tells paler or turned photographs apart, of which most pixels are grey.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,13 +23,18 @@ from torch import Tensor
 from equicolor.trained.diagnosis._colors import Colors
 
 #: Directions, quantiles, and how often images are dealt anew.
-_DIRECTIONS, _QUANTILES, _HALVES, _DEALS = 16, 128, 20, 199
+_DIRECTIONS, _QUANTILES, _HALVES, _DEALS = 16, 128, 20, 399
+#: Means cost nothing to be dealt. To their correlations this is added, so that few images do not make up a direction.
+_MORE_DEALS, _RIDGE = 1999, 0.1
 #: Fewer clusters than this in a set cannot be dealt: then images are.
 _LEAST_CLUSTERS = 5
 #: What is added to the ways of chance, of their mean and besides: half a step of 8 bits.
 _SOME, _LITTLE = 0.25, 0.002
 
 Array = NDArray[np.float32]
+Array64 = NDArray[np.float64]
+#: The images of each cluster, or each image by itself.
+Members = list[NDArray[np.intp]]
 
 
 def _directions() -> Array:
@@ -74,7 +83,8 @@ class Chance:
     """What chance alone does.
 
     Attributes:
-        ways: along each direction, how far two samples of one set are apart that are as large as those here.
+        ways: along each direction, how far two samples of one set are apart that are as large as those here; in such
+            units that the mean over all directions is 1.
         p_value: how often sets dealt at random from both are as far apart as these.
         clustered: whether whole clusters were dealt.
     """
@@ -90,7 +100,7 @@ class Chance:
 
 def by_chance(source: Colors, target: Colors, seed: int = 0) -> Chance:
     """What the distance of two sets has to be held against."""
-    units = [_units(colors) for colors in (source, target)]
+    units = [clusters_of(colors) for colors in (source, target)]
     clustered = all(each is not None for each in units)
     dealt = [_members(colors, own if clustered else None) for colors, own in zip((source, target), units, strict=True)]
     draw = np.random.default_rng(seed)
@@ -99,38 +109,60 @@ def by_chance(source: Colors, target: Colors, seed: int = 0) -> Chance:
         _halves(colors.pixels, own, draw) / math.sqrt(2) for colors, own in zip((source, target), dealt, strict=True)
     ]
     usual = np.sqrt((within[0] ** 2 + within[1] ** 2) / 2)
-    usual = usual + _SOME * usual.mean() + _LITTLE  # of grey images no direction of colour varies at all
+    more = usual + _SOME * usual.mean() + _LITTLE  # of grey images no direction of colour varies at all
+    usual = more * _in_units(usual, more)
     seen = _in_units(ways(profile(source.pixels), profile(target.pixels)), usual)
     pool = torch.cat([source.pixels, target.pixels])
     members = dealt[0] + [own + len(source) for own in dealt[1]]
     farther = sum(_in_units(_parted(pool, members, draw, len(dealt[0])), usual) >= seen for _ in range(_DEALS))
-    return Chance(usual, (farther + 1) / (_DEALS + 1), clustered)
+    p_value = min((farther + 1) / (_DEALS + 1), _by_means((source, target), dealt, draw))
+    return Chance(usual, min(1.0, 2 * p_value), clustered)  # of two questions, either may be answered by chance
+
+
+def _by_means(sets: tuple[Colors, Colors], dealt: Sequence[Members], draw: np.random.Generator) -> float:
+    """How often the means of what images are like are as far apart when they are dealt at random, by Hotelling's T²."""
+    own = [
+        np.stack([each.features[place].mean(0).numpy() for place in members])
+        for each, members in zip(sets, dealt, strict=True)
+    ]
+    every = np.concatenate(own).astype(np.float64)
+    every = (every - every.mean(0)) / (every.std(0) + 1e-6)
+    turned, axes = np.linalg.eigh(every.T @ every / len(every) + _RIDGE * np.eye(every.shape[1]))
+    every = every @ axes / np.sqrt(turned)
+    first, total = len(own[0]), every.sum(0)
+
+    def apart(part: Array64) -> float:
+        return float(np.square(part / first - (total - part) / (len(every) - first)).sum())
+
+    seen = apart(every[:first].sum(0)) - 1e-9
+    farther = sum(apart(every[draw.permutation(len(every))[:first]].sum(0)) >= seen for _ in range(_MORE_DEALS))
+    return (farther + 1) / (_MORE_DEALS + 1)
 
 
 def _in_units(found: Array, usual: Array) -> float:
     return float((found / usual).mean())
 
 
-def _units(colors: Colors) -> Tensor | None:
-    """The clusters of a set, if there are enough of them to be dealt."""
+def clusters_of(colors: Colors) -> Tensor | None:
+    """The clusters of a set, if they are known, and enough of them to be dealt."""
     clusters = colors.clusters
     return clusters if clusters is not None and len(torch.unique(clusters)) >= _LEAST_CLUSTERS else None
 
 
-def _members(colors: Colors, clusters: Tensor | None) -> list[NDArray[np.intp]]:
+def _members(colors: Colors, clusters: Tensor | None) -> Members:
     """The images of each cluster, or each image by itself."""
     if clusters is None:
         return [np.array([place]) for place in range(len(colors))]
     return [np.flatnonzero((clusters == cluster).numpy()) for cluster in torch.unique(clusters)]
 
 
-def _halves(pixels: Tensor, members: list[NDArray[np.intp]], draw: np.random.Generator) -> Array:
+def _halves(pixels: Tensor, members: Members, draw: np.random.Generator) -> Array:
     """The usual way along each direction between two random halves of a set."""
     found: Array = np.mean([_parted(pixels, members, draw, len(members) // 2) for _ in range(_HALVES)], axis=0)
     return found
 
 
-def _parted(pixels: Tensor, members: list[NDArray[np.intp]], draw: np.random.Generator, first: int) -> Array:
+def _parted(pixels: Tensor, members: Members, draw: np.random.Generator, first: int) -> Array:
     """The ways between two parts of a pool that are dealt at random, the one of so many members."""
     order = draw.permutation(len(members))
     one, other = (

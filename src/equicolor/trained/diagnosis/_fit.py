@@ -24,6 +24,8 @@ _FURTHER = 3.0
 _GRID, _EVALUATIONS = 24, 60
 #: Where one amount for all leaves no more than this, no spread is looked for.
 _WORTH_A_SPREAD = 0.05
+#: What it counts that moves leave less of the whole distance, beside what they explain of it.
+_NEARER = 0.4
 #: Where an evenly spread amount is looked at, in spreads from the middle.
 _LEVELS = (-0.8, -0.4, 0.0, 0.4, 0.8)
 
@@ -50,7 +52,14 @@ class Move:
     def __str__(self) -> str:
         digits = 0 if self.reach >= 10 else 2
         spread = f" ± {in_unit(f'{self.spread:.{digits}f}', self.unit)}" if self.spread else ""
-        return f"{self.quantity} {in_unit(f'{self.amount:+.{digits}f}', self.unit)}{spread}"
+        end = " or beyond" if self.at_end else ""
+        return f"{self.quantity} {in_unit(f'{self.amount:+.{digits}f}', self.unit)}{spread}{end}"
+
+    @property
+    def at_end(self) -> bool:
+        """Whether this is as far as was searched."""
+        closes = factor_kind(self.factor).period is not None
+        return not closes and max(abs(self.amount), self.spread) > 0.99 * _FURTHER * self.reach
 
     @property
     def beyond(self) -> float:
@@ -79,10 +88,10 @@ class Fit:
         return ", ".join(map(str, self.moves))
 
     @property
-    def worth(self) -> float:
-        """What is explained, less a little for all that makes it far-fetched: more quantities, spreads, far moves."""
+    def far_fetched(self) -> float:
+        """How far-fetched it is, as a share that it has to explain besides: more quantities, spreads, far moves."""
         more = len(self.moves) - 1 + sum(move.spread > 0 for move in self.moves)
-        return self.explained - 0.05 * more - 0.1 * sum(move.beyond for move in self.moves)
+        return 0.05 * more + 0.1 * sum(move.beyond for move in self.moves)
 
 
 class Carrier:
@@ -127,7 +136,14 @@ class Carrier:
         bounds = [_bounds(factor), (0.0, factor.period / 2 if factor.period is not None else most)]
         x, _ = _search(lambda x: self._after(factor, x[:1], x[1:]), [amount, 1.5 * scale], [scale, scale], bounds)
         spread = self._fit([factor], x[:1], x[1:])
-        return spread if spread.worth > plain.worth else plain
+        return spread if self.worth(spread) > self.worth(plain) else plain
+
+    def worth(self, fit: Fit) -> float:
+        """What is explained, less what is far-fetched about the moves; and a little for how near the sets come.
+
+        Of sets hardly farther apart than by chance many moves explain all, and what they leave tells them apart.
+        """
+        return fit.explained - fit.far_fetched + _NEARER * (1 - fit.distance / self.before)
 
     def _after(self, group: Group, amounts: Sequence[float], spreads: Sequence[float] | None = None) -> float:
         return self.chance.distance(profile(moved(group, self.pixels, amounts, spreads)), self.target)

@@ -18,6 +18,8 @@ from equicolor.trained.diagnosis._recommend import Needed, Recommendation, recom
 _AROUND, _ASIDE = 12, 4
 #: An error holds if it rises by no more than this, and chance; a class breaks if its own does by more than this.
 _ALLOWED, _BREAKS = 0.02, 0.05
+#: Where chance allows so much, nothing can be said.
+_TOO_MUCH = 0.15
 #: Of the normal distribution: what chance exceeds once in twenty times, to one side.
 _Z = 1.645
 _MOST_CLASSES = 3
@@ -32,6 +34,7 @@ class Hold:
         errors: amount → error, in [0, 1]; saturation and luminance are moved by the exact action.
         low, high: between these amounts the error holds.
         everywhere: it holds for all that were tried.
+        best: the smallest error, which may be that of images that are moved.
         worst: the largest error.
         breaks_at: the nearest amount at which it does not hold; None where there is none.
         classes: those whose error rises most there, worst first.
@@ -46,6 +49,7 @@ class Hold:
     low: float
     high: float
     everywhere: bool
+    best: float
     worst: float
     breaks_at: float | None
     classes: tuple[str, ...]
@@ -68,10 +72,22 @@ class ModelDiagnosis:
         data: which images it was tried on.
         count: how many.
         error: the error on the images as they are.
-        allowed: an error up to this holds.
+        allowed: an error up to this holds; of few images that is much more than the error itself.
         moves: for each registered factor, what its moves do; the worst first.
         recommendations: what to do, by family, the worst first; empty where nothing breaks.
     """
+
+    @property
+    def few(self) -> bool:
+        """Whether the images are too few to tell what holds."""
+        return self.allowed - self.error > _TOO_MUCH
+
+    @property
+    def better(self) -> Hold | None:
+        """The move under which the network errs less than on the images as they are, by more than chance."""
+        hold = min(self.moves, key=lambda each: each.best - each.errors[0.0])
+        unmoved = hold.errors[0.0]
+        return hold if _limit(hold.best, self.count, _ALLOWED) < unmoved else None
 
     data: str
     count: int
@@ -133,7 +149,7 @@ def _tries(factor: Factor) -> list[float]:
 def _limit(error: float, count: int, allowed: float) -> float:
     """The largest error that another one may rise to: what is allowed, and what chance does to both."""
     share = (error * count + 1) / (count + 2)
-    return error + allowed + _Z * math.sqrt(2 * share * (1 - share) / max(count, 1))
+    return min(1.0, error + allowed + _Z * math.sqrt(2 * share * (1 - share) / max(count, 1)))
 
 
 def _hold(factor: Factor, curve: Mapping[float, Evaluation]) -> Hold:
@@ -147,9 +163,10 @@ def _hold(factor: Factor, curve: Mapping[float, Evaluation]) -> Hold:
     first = broken[0] if broken else None
     classes = () if first is None else _classes(unmoved, turned[first])
     needed = None if first is None else _needed(factor, min(high, -low), abs(first))
+    group = None if needed is None else recommend([needed]).group
     return Hold(
         factor.prefix, factor.family.name, factor.quantity, factor.unit, errors, low, high, not broken,
-        max(errors.values()), first, classes, None if needed is None else recommend([needed]).group,
+        min(errors.values()), max(errors.values()), first, classes, group,
     )  # fmt: skip
 
 

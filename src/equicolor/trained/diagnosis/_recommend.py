@@ -17,10 +17,13 @@ from equicolor.nn import Canonicalizer
 
 How: TypeAlias = Literal["canonicalize", "group", "augment"]
 
+#: Of two explanations that are as good, this family's is taken: lamps, cameras and dyes move light, and to undo it
+#: costs nothing.
+USUAL = "light"
 #: Orders of circles that are offered.
 _ORDERS = (3, 4, 6, 8, 12)
-#: Elements of a group of which the number is said.
-_MANY = 12
+#: Elements of a group of which the number is said, and of the largest that is offered: features take as much more room.
+_MANY, _MOST = 12, 36
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Recommendation:
     Attributes:
         text: in words, with the reason.
         how: what to try first: one of the three below; None where there is nothing to do.
-        group: for ``equicolor train --group``.
+        group: for ``equicolor train --group``; None where one that covers the moves would be too large.
         canonicalize: for ``equicolor train --canonicalize``; None where it is not for these moves.
         augment: for ``equicolor train --set augment=…``, on top of any of them.
         reach: how far the canonicaliser must look, where its default is not enough.
@@ -67,7 +70,8 @@ class Recommendation:
             "canonicalize": f"--canonicalize {self.canonicalize}",
             "augment": f"--set augment={self.augment}",
         }
-        return options[self.how]
+        looks = self.how == "canonicalize" and self.reach is not None
+        return options[self.how] + (f" --set canonicalize_options.reach={self.reach:g}" if looks else "")
 
 
 def circle_order(turn: float, period: float, wide: bool) -> int:
@@ -90,7 +94,7 @@ def recommend(needed: Sequence[Needed], order: int | None = None) -> Recommendat
         order: of a circle among them; by default the smallest whose elements are no farther apart than the step.
     """
     factors = [_factor(each, order) for each in needed]
-    group = str(reduce(mul, factors))
+    group: str | None = str(reduce(mul, factors))
     name = "-".join(f"{factor.prefix}{factor.n}" if factor.closes else factor.prefix for factor in factors)
     canonicalizer = Canonicalizer(name)
     far = max((each.far for each, factor in zip(needed, factors, strict=True) if not factor.closes), default=0.0)
@@ -98,10 +102,18 @@ def recommend(needed: Sequence[Needed], order: int | None = None) -> Recommendat
     augment = "+".join(f"{factor.prefix}-jitter" for factor in factors)
     how, why = _first(factors)
     size = math.prod(factor.n for factor in factors)
+    if size > _MOST:
+        circles = [factor for factor in factors if factor.closes]
+        group = str(reduce(mul, circles)) if how == "group" else None
+        too_large = f"; a group for all of it would have {size} elements, too many"
+    else:
+        too_large = ""
+    beside = f"; as a group, {group}" + (f", of {size} elements" if size > _MANY else "") if group else too_large
     way = {
-        "canonicalize": f"find and undo it, canonicalize='{name}'; as a group, {group} with window='replicate'",
-        "group": f"a group, {group}" + (f", of {size} elements" if size > _MANY else ""),
-        "augment": f"jitter in training, {augment}; as a group, {group}",
+        "canonicalize": f"find and undo it, canonicalize='{name}'{beside}"
+        + (", with window='replicate'" if group else ""),
+        "group": f"a group, {group}" + (too_large or (f", of {size} elements" if size > _MANY else "")),
+        "augment": f"jitter in training, {augment}{beside}",
     }[how]
     more = (
         f" Its canonicaliser must look as far as {reach:g}: ec.canonicalize(network, '{name}', reach={reach:g})."
@@ -127,7 +139,7 @@ def _first(factors: Sequence[Factor]) -> tuple[How, str]:
     family = factors[0].family.name
     if all(factor.closes for factor in factors):
         return "group", "It is exact, and holds for parts of an image too (results/canonical)."
-    if family == "light":
+    if family == USUAL:
         return "canonicalize", (
             "On cells of another stain undoing light erred least, best by gains, which take no network: "
             "canonicalize='gains:temp-tint' (results/stain). On photographs under other lamps white balance did: "
@@ -141,7 +153,7 @@ def _first(factors: Sequence[Factor]) -> tuple[How, str]:
         windows = "+".join(f"{factor.prefix}-jitter" for factor in factors if not factor.closes)
         return (
             "group",
-            f"Its turns are exact, its windows are not: jitter those too, augment={windows} (results/luminance).",
+            f"Turns are exact, windows are not: jitter what those are for, augment={windows} (results/luminance).",
         )
     return "augment", (
         "On photographs jitter erred less than a group, which on rendered shapes erred less (results/saturation)."

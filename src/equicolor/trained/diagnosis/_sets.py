@@ -5,21 +5,28 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from equicolor.groups import Factor, factor_kind, rgb_factors
 from equicolor.trained._evaluate import Advance
-from equicolor.trained.diagnosis._colors import Colors, Images, colors_of
-from equicolor.trained.diagnosis._distance import by_chance, profile
+from equicolor.trained.diagnosis._colors import LIMIT, Colors, Images, colors_of
+from equicolor.trained.diagnosis._distance import Chance, by_chance, clusters_of, profile
 from equicolor.trained.diagnosis._fit import Carrier, Fit, Move, apply, families
-from equicolor.trained.diagnosis._recommend import Needed, Recommendation, circle_order, recommend
+from equicolor.trained.diagnosis._recommend import USUAL, Needed, Recommendation, circle_order, recommend
 
 #: Sets differ if chance does this no more often than so.
 _UNLIKELY = 0.02
 #: Moves that explain less than this, less what is far-fetched about them, are no explanation.
 _AN_EXPLANATION = 0.3
-#: Other families that come so near are named beside the best.
-_NEAR = 0.15
+#: Other families that come so near are named beside the best, and such that come so near are as good.
+_NEAR, _AS_GOOD = 0.15, 0.06
+#: So many images of each set are compared pixel by pixel. A pixel has a near one in another set if that is no farther,
+#: by a step of 8 bits, than most of a set's own are from each other; and enough of them must.
+_COMPARED, _MOST, _STEP, _ENOUGH = 250, 0.95, 0.004, 0.8
+#: Fewer images than these are few; a p-value below this may be a difference; distances below these are next to none,
+#: or small.
+_FEW, _PERHAPS, _LITTLE, _SMALL = 50, 0.2, 1.25, 1.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +96,7 @@ def diagnose_sets(
     source: Images,
     target: Images,
     *,
-    limit: int = 512,
+    limit: int = LIMIT,
     seed: int = 0,
     root: Path | None = None,
     advance: Advance | None = None,
@@ -100,7 +107,7 @@ def diagnose_sets(
         source: what a network was or will be trained on: a set that was loaded, a tensor ``(N, 3, H, W)``, the path of
             a folder with images, labelled or not, or of a table, or the name of a data set, ``"malaria:blue"``.
         target: what it will meet.
-        limit: how many images of each are looked at.
+        limit: how many images of each are looked at; more tell smaller differences from chance.
         seed: which, and how they are dealt to see what chance does.
         root: the folder that holds data sets; by default that of the environment.
         advance: is told of each step that is done, of :func:`steps_of_sets`, for a progress bar.
@@ -127,11 +134,16 @@ def diagnose_sets(
     done(1)
     factors = rgb_factors()
     there, back = (Carrier(one.pixels, profile(other.pixels), chance) for one, other in (colors, colors[::-1]))
-    differ = chance.p_value <= _UNLIKELY and there.before > 1
-    notes = [] if chance.clustered else _on_clusters(colors)
+    differ = chance.p_value <= _UNLIKELY
     singles, together, best = _fits(there, factors, done) if differ else ([], [], None)
-    covered = differ and best is None and _fits(back, factors)[2] is not None
-    advice = _advice(differ, best, together, covered)
+    gray, little = (colors[0].gray, colors[1].gray), there.before < _LITTLE
+    if gray[0] != gray[1] or little:  # no move gives colours to greys; and of almost nothing, any explains all
+        best = None
+    covered = (
+        differ and best is None and gray[0] == gray[1] and _contains(*colors) and _fits(back, factors)[2] is not None
+    )
+    advice = _advice(differ, best, together, covered, gray, little)
+    notes = _notes(colors, chance, differ, there.before)
     names = _names(*colors)
     return ColorDiagnosis(
         *names, (len(colors[0]), len(colors[1])), there.before, chance.p_value, differ,
@@ -159,14 +171,18 @@ def _fits(
         together.append(own[0] if len(family) == 1 else carrier.several(family, _starts(own)))
         done(1)
     together.sort(key=lambda fit: -fit.explained)
-    best = max([*together, *alone.values()], key=lambda fit: fit.worth)
+    candidates = [*together, *alone.values()]
+    best = max(candidates, key=carrier.worth)
+    usual = max((fit for fit in candidates if fit.family == USUAL), key=carrier.worth, default=best)
+    best = usual if carrier.worth(usual) > carrier.worth(best) - _AS_GOOD else best
     while len(best.moves) > 1:  # what does nothing is left out
         fewer = [_without(carrier, best, place, factors) for place in range(len(best.moves))]
-        simpler = max(fewer, key=lambda fit: fit.worth)
-        if simpler.worth < best.worth:
+        simpler = max(fewer, key=carrier.worth)
+        if carrier.worth(simpler) < carrier.worth(best):
             break
         best = simpler
-    return list(alone.values()), together, best if best.worth >= _AN_EXPLANATION else None
+    enough = best.explained - best.far_fetched >= _AN_EXPLANATION
+    return list(alone.values()), together, best if enough else None
 
 
 def _starts(alone: Sequence[Fit]) -> list[list[Move]]:
@@ -185,13 +201,37 @@ def _without(carrier: Carrier, fit: Fit, place: int, factors: dict[str, Factor])
     return carrier.several([factors[move.factor] for move in rest], [rest])
 
 
-def _advice(differ: bool, best: Fit | None, together: Sequence[Fit], covered: bool) -> Recommendation:
+def _contains(source: Colors, target: Colors) -> bool:
+    """Whether pixels of the target have as near ones among those of the source as pixels of the source itself have."""
+    known, asked = (each.pixels[:_COMPARED].permute(0, 2, 3, 1).flatten(0, 2) for each in (source, target))
+    half = len(known) // 2  # of other images
+    usual = torch.cdist(known[:half], known[half:]).amin(1).quantile(_MOST)
+    there = torch.cdist(asked, known).amin(1) <= usual + _STEP
+    return bool(there.float().mean() >= _ENOUGH)
+
+
+def _advice(
+    differ: bool, best: Fit | None, together: Sequence[Fit], covered: bool, gray: tuple[bool, bool], little: bool
+) -> Recommendation:
     if not differ:
         return Recommendation("Your sets do not differ in colour; look elsewhere.")
+    if gray[0] != gray[1]:
+        which = ("source", "target") if gray[0] else ("target", "source")
+        return Recommendation(
+            f"The {which[0]} has no colour and the {which[1]} has: no move carries the one onto the other. Take the "
+            "colour from both, so that the network never sees any.",
+            "augment",
+            augment="gray",
+        )
+    if little:
+        return Recommendation(
+            "Your sets differ in colour, by so little that these images do not tell which move carries the one onto "
+            "the other. Look at more of them, or elsewhere."
+        )
     if best is None and covered:
         return Recommendation(
             "The colours of the target are among those of the source, which has more of them: a network that was "
-            "trained on the source has seen them. Look elsewhere."
+            "trained on the source has seen them, if not in the same places. Look elsewhere, at contrast or content."
         )
     if best is None:
         near = f": the best, {together[0]}, explains {together[0].explained:.0%}" if together else ""
@@ -217,14 +257,34 @@ def _advice(differ: bool, best: Fit | None, together: Sequence[Fit], covered: bo
     )  # fmt: skip
 
 
-def _on_clusters(colors: Sequence[Colors]) -> list[str]:
-    few = [each.name for each in colors if each.clusters is not None]
-    if not few:
-        return []
-    return [
-        f"{' and '.join(few)}: of too few slides or patients to tell a difference between sets from one between those. "
-        "Images were taken for independent."
+def _notes(colors: tuple[Colors, Colors], chance: Chance, differ: bool, distance: float) -> list[str]:
+    """What must be known to read the rest."""
+    notes = [
+        f"{each.name}: {each.unread} of the files that were looked at cannot be read." for each in colors if each.unread
     ]
+    few = [each.name for each in colors if each.clusters is not None and clusters_of(each) is None]
+    unknown = [each.name for each in colors if each.clusters is None]
+    if few:
+        notes.append(
+            f"{' and '.join(few)}: of too few slides or patients to tell a difference between sets from one between "
+            "those. Images were taken for independent."
+        )
+    elif unknown and differ:
+        notes.append(
+            f"{' and '.join(dict.fromkeys(unknown))}: nothing says which images belong together. Where they come from "
+            "a few slides or patients, those alone may differ; a table with a column group says so."
+        )
+    if not differ and min(map(len, colors)) < _FEW:
+        notes.append("Of so few images only a large difference can be told from chance.")
+    elif not differ and chance.p_value < _PERHAPS:
+        more = any(len(each) < each.count for each in colors)
+        notes.append(
+            "Chance is seldom so far off: there may be a small difference."
+            + (" --limit looks at more images." if more else "")
+        )
+    if differ and distance < _SMALL:
+        notes.append("They are hardly farther apart than by chance: how much each family explains is not well known.")
+    return notes
 
 
 def _names(source: Colors, target: Colors) -> tuple[str, str]:

@@ -72,8 +72,18 @@ def words_of_model(found: ModelDiagnosis, title: str) -> Words:
             f"where it errs on up to {worst.worst:.1%}."
         )
         lines = [verdict, *(each.text for each in found.recommendations.values())]
+    elif found.few:
+        known = f"that is too few to tell what breaks it: an error up to {found.allowed:.1%} may be chance."
+        lines = [f"{verdict}{known}"]
     else:
-        lines = [f"{verdict}holds under every move that was tried, as far as jitter goes: nothing to do."]
+        lines = [f"{verdict}holds under every move that was tried, as far as jitter goes: nothing to do against those."]
+    if found.better is not None:
+        hold = found.better
+        at = min(hold.errors, key=hold.errors.__getitem__)
+        lines.append(
+            f"Moved by {hold.quantity} {in_unit(f'{at:+.3g}', hold.unit)} it errs on {hold.best:.1%} only: these "
+            "images seem to differ in colour from those of its training: compare both, diagnose --source … --target …"
+        )
     rows = [
         (
             hold.quantity,
@@ -85,6 +95,7 @@ def words_of_model(found: ModelDiagnosis, title: str) -> Words:
         )
         for hold in found.moves
     ]
+    lines.append("Between the amounts that were tried, nothing is known: evaluate --curve tries them finely.")
     columns = ("moved", "holds within", "worst", "breaks at", "classes that break first", "would be covered by")
     table = Table(
         f"{title}: error {found.error:.1%} on {found.count:,} images, up to {found.allowed:.1%} holds",
