@@ -41,8 +41,8 @@ def test_the_weights_a_run_starts_with_follow_from_its_seed(data):
 
 
 def test_an_option_that_an_optimiser_does_not_have_is_named(data):
+    recipe = SMALL.replace(optimizer="adam", optimizer_options={"momentum": 0.9})
     with pytest.raises(ValueError, match="unknown option 'momentum' in optimizer_options"):
-        recipe = SMALL.replace(optimizer="adam", optimizer_options={"momentum": 0.9})
         new_optimizer(recipe, Learner(SMALL, data.train).model)
 
 
