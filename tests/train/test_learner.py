@@ -40,10 +40,15 @@ def test_the_weights_a_run_starts_with_follow_from_its_seed(data):
     assert any(not torch.equal(value, other[name]) for name, value in one.items())
 
 
-def test_an_option_that_an_optimiser_does_not_have_is_named(data):
-    recipe = SMALL.replace(optimizer="adam", optimizer_options={"momentum": 0.9})
+def test_an_option_that_an_optimiser_does_not_have_is_named():
     with pytest.raises(ValueError, match="unknown option 'momentum' in optimizer_options"):
-        new_optimizer(recipe, Learner(SMALL, data.train).model)
+        SMALL.replace(optimizer="adam", optimizer_options={"momentum": 0.9})
+
+
+def test_another_optimiser_does_not_take_over_the_options_of_the_one_before(data):
+    recipe = SMALL.replace(optimizer="sgd", optimizer_options={"momentum": 0.9}).replace(optimizer="adam")
+    assert recipe.optimizer_options == {}
+    assert isinstance(new_optimizer(recipe, Learner(SMALL, data.train).model), torch.optim.Adam)
 
 
 def test_the_mean_loss_weighs_batches_by_their_images_and_lets_nan_through():
