@@ -3,8 +3,11 @@
 import pytest
 import torch
 
+import equicolor as ec
 from equicolor.color import gray_world, linear_to_srgb, srgb_to_linear
+from equicolor.experiments import light
 from equicolor.experiments.light import DAYLIGHT, KELVINS, lamp_gains, lit, planckian
+from equicolor.train import Recipe
 
 
 @pytest.mark.parametrize(
@@ -64,3 +67,14 @@ def test_black_channels_stay_black_and_grads_are_finite():
 def test_a_lamp_has_a_temperature_of_lamps():
     with pytest.raises(ValueError, match="from 1667 to 25000 kelvin, got 100"):
         lamp_gains(100)
+
+
+@pytest.mark.parametrize("part", light._PARTS, ids=lambda part: part.data)
+def test_groups_of_light_have_about_as_many_parameters_as_the_plain_network(part):
+    classes = {"cifar10": 10, "caltech101": 101}[part.data]
+    counts = {}
+    for label, variant in light._NETWORKS.items():
+        recipe = Recipe.load(f"{part.recipe}:{variant}")
+        network = ec.create_model(recipe.model, recipe.group, num_classes=classes, **recipe.model_options)
+        counts[label] = sum(each.numel() for each in network.parameters())
+    assert {label: count for label, count in counts.items() if abs(count / counts["plain"] - 1) > 0.15} == {}

@@ -354,9 +354,10 @@ _NOTES = (
     "it stays as it was. “Nothing trained”: the plain network, its head included, converted to a group: it computes "
     "the maximum, or the mean, over the group of what the plain network makes of each recoloured copy. “Fine-tuned”: "
     "from there, all of it is trained for 250 steps of 16 images, the filters between elements too, and the statistics "
-    "of norms not; on a group of n elements by an n-th of the rate. “Canonical”: a "
-    "small network in front of the plain one, which stays as it is, finds the move of colour and undoes it (hue: one "
-    "of four turns; light: temperature and tint). Light-3 is temp3-tint3, nine elements.",
+    "of norms not; on a group of n elements by an n-th of the rate. What is converted keeps its channels, and so has "
+    "about n times the parameters. “Canonical”: a small network in front of the plain one, which stays as it is, finds "
+    "the move of colour and undoes it (hue: one of four turns; light: temperature and tint). Light-3 is temp3-tint3, "
+    "nine elements.",
     "Turned in hue: the whole photograph, by the exact turn in HSL that the hue groups are made of. Lamps are physics, "
     "as in the experiment light, and none of our moves. Stains are real.",
 )
