@@ -12,7 +12,7 @@ from equicolor.experiments._tables import Published, error_table
 DATA = "hue_shift_shapes3d"
 SPLITS = shift_columns(DATA)
 #: The authors' code moves colours to [-1, 1]; the paper does not say so.
-_CODE = {f"{label}, colours in [-1, 1]": f"{FIVE[label]}-code" for label in ("Z2CNN", "Hue-3", "Hue-4")}
+_CODE = {f"{label}, colours from -1 to 1": f"{FIVE[label]}-code" for label in ("Z2CNN", "Hue-3", "Hue-4")}
 QUICK = {"train_size": 2560, "test_size": 3000, "epochs": 3, "lr": 0.004, "schedule": "cosine"}
 _PAPER = {
     "Z2CNN": Published({"test_a": (0.00, 0.00), "test_b": (51.25, 9.59), "test_c": (26.66, 19.60)}, "20,192"),
@@ -51,7 +51,7 @@ def data_note() -> str:
             "many errors on B as on A, of Hue-3 it does not. Trained better, Hue-3 comes to the paper's errors, too, "
             "over two seeds, on one of which the size of its batches was chosen: what is left at the paper's rate of "
             "0.0001 is not learnt yet. The authors' code moves colours to [-1, 1], which the paper does not say; that "
-            "does not explain it: so trained (rows “colours in [-1, 1]”, one seed), Hue-3 has 1.53 and 1.33 %, where "
+            "does not explain it: so trained (rows “colours from -1 to 1”, one seed), Hue-3 has 1.53 and 1.33 %, where "
             "the same seed has 1.91 and 1.58 % of colours in [0, 1], as they are for all other rows."
         ),
         "Z2CNN": "Z2CNN on B and C varies from seed to seed more than it differs from the paper's.",
