@@ -57,6 +57,13 @@ def test_every_run_of_a_report_is_in_the_ledger_with_the_same_results(name, ledg
             assert record[metric] == results[metric], (record["run"], record["split"], metric)
 
 
+def test_the_ledger_names_no_place_of_a_machine(ledger):
+    recipes = [entry["recipe"] for entry in ledger.values() if "recipe" in entry]
+    places = {recipe.get(field) for recipe in recipes for field in ("weights", "around")} - {None}
+    assert places
+    assert not [place for place in places if Path(place).is_absolute()]
+
+
 @pytest.mark.parametrize("name", [name for name in PUBLISHED if name not in OTHERS])
 def test_a_report_is_what_its_command_makes_of_the_ledger(name, tmp_path, monkeypatch):
     if not os.environ.get("EQUICOLOR_DATA"):

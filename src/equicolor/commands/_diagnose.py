@@ -89,10 +89,11 @@ def diagnose(
     name, part = named_split(data)
     if part and split and part != split:
         raise ValueError(f"--data {data} names a split, and --split another: {split}")
-    part = part or split or ""
     own = name not in list_datasets() and Path(name).is_dir()
     place, kind = (Path(name), "folder") if own else (root, name)
-    asked_for = DataSet(kind, place, part or ("all" if own else "test"), None, limit or 500, download, seed=seed)
+    asked_for = DataSet(
+        kind, place, part or split or ("all" if own else "test"), None, limit or 500, download, seed=seed
+    )
     images = asked_for.load(opened)
     with console.progress("diagnosing", len(images) * sum(map(len, tries().values()))) as advance:
         found = diagnose_model(opened.model, images, batch_size=batch_size, advance=advance)

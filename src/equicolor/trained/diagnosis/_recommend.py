@@ -102,17 +102,16 @@ def recommend(needed: Sequence[Needed], order: int | None = None) -> Recommendat
     augment = "+".join(f"{factor.prefix}-jitter" for factor in factors)
     how, why = _first(factors)
     size = math.prod(factor.n for factor in factors)
+    counted = f", of {size} elements" if size > _MANY else ""
     if size > _MOST:
         circles = [factor for factor in factors if factor.closes]
         group = str(reduce(mul, circles)) if how == "group" else None
-        too_large = f"; a group for all of it would have {size} elements, too many"
-    else:
-        too_large = ""
-    beside = f"; as a group, {group}" + (f", of {size} elements" if size > _MANY else "") if group else too_large
+        counted = f"; a group for all of it would have {size} elements, too many"
+    beside = f"; as a group, {group}{counted}" if group else counted
     way = {
         "canonicalize": f"find and undo it, canonicalize='{name}'{beside}"
         + (", with window='replicate'" if group else ""),
-        "group": f"a group, {group}" + (too_large or (f", of {size} elements" if size > _MANY else "")),
+        "group": f"a group, {group}{counted}",
         "augment": f"jitter in training, {augment}{beside}",
     }[how]
     more = (
